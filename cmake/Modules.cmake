@@ -1,0 +1,89 @@
+# How a folder becomes a library, a test or a program. The calls are written by tools/source_tree.py.
+
+# Flags and headers of all targets. One set for all, or the precompiled header could not be shared.
+add_library(sluice_base INTERFACE)
+target_include_directories(sluice_base INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+get_target_property(_simdjson_include sluice_simdjson INTERFACE_INCLUDE_DIRECTORIES)
+target_include_directories(sluice_base SYSTEM INTERFACE ${_simdjson_include})
+target_link_libraries(sluice_base INTERFACE sluice_third_party)
+
+# The one precompiled header: what most files pay for most. A target reuses it as its flags are the same.
+file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cc.in "// Carries the precompiled header that all targets share.\n")
+configure_file(${CMAKE_BINARY_DIR}/pch/pch.cc.in ${CMAKE_BINARY_DIR}/pch/pch.cc COPYONLY)
+add_library(sluice_pch OBJECT ${CMAKE_BINARY_DIR}/pch/pch.cc)
+target_link_libraries(sluice_pch PRIVATE sluice_base)
+target_precompile_headers(sluice_pch PRIVATE
+  <algorithm> <array> <atomic> <charconv> <chrono> <cstdint> <cstring> <deque> <functional> <map> <memory> <mutex>
+  <optional> <set> <span> <sstream> <string> <string_view> <thread> <unordered_map> <unordered_set> <utility> <variant> <vector>
+  <arrow/api.h> <arrow/compute/api.h>)
+
+function(_sluice_use_base target)
+  target_link_libraries(${target} PRIVATE sluice_base)
+  target_precompile_headers(${target} REUSE_FROM sluice_pch)
+endfunction()
+
+function(_sluice_link target)
+  if(ARGN)
+    list(JOIN ARGN "," _group)
+    target_link_libraries(${target} PRIVATE "$<LINK_GROUP:RESCAN,${_group}>")
+  endif()
+  target_link_libraries(${target} PRIVATE sluice_simdjson)
+endfunction()
+
+# The library of a folder of src/. It is compiled alone: what it needs to link is decided by the program.
+function(sluice_module target)
+  cmake_parse_arguments(ARG "" "" "SOURCES" ${ARGN})
+  if(NOT ARG_SOURCES)
+    add_custom_target(${target})  # Only headers: there is nothing to build.
+    return()
+  endif()
+  add_library(${target} STATIC ${ARG_SOURCES})
+  _sluice_use_base(${target})
+endfunction()
+
+function(sluice_program target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  _sluice_use_base(${target})
+  _sluice_link(${target} ${ARG_LIBRARIES})
+  if(NOT target STREQUAL "sluice")
+    set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  endif()
+endfunction()
+
+function(sluice_test target)
+  if(NOT BUILD_TESTING)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  _sluice_use_base(${target})
+  _sluice_link(${target} ${ARG_LIBRARIES})
+  target_link_libraries(${target} PRIVATE GTest::gmock GTest::gtest GTest::gtest_main)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${target} COMMAND ${target} --gtest_brief=1 WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
+  set_tests_properties(${target} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
+
+function(sluice_benchmark target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  find_package(benchmark REQUIRED)
+  add_executable(${target} EXCLUDE_FROM_ALL ${ARG_SOURCES})
+  _sluice_use_base(${target})
+  _sluice_link(${target} ${ARG_LIBRARIES})
+  target_link_libraries(${target} PRIVATE benchmark::benchmark benchmark::benchmark_main)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+endfunction()
+
+# Each target is linked with the small mutation driver of fuzz/, which takes the entry point of libFuzzer.
+function(sluice_fuzzer target)
+  if(NOT SLUICE_FUZZ)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  _sluice_use_base(${target})
+  _sluice_link(${target} ${ARG_LIBRARIES})
+  target_link_libraries(${target} PRIVATE sluice_fuzz_driver)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+endfunction()
