@@ -110,16 +110,16 @@ struct IntervalQualifier {
 
 enum class LiteralKind {
   kNull,
-  kBoolean,       // text: TRUE, FALSE or UNKNOWN
-  kInteger,       // text as written without point or with an empty fraction: 123, 5. is "5"
-  kDecimal,       // text as written with a fraction: .5, 00.50; also DECIMAL '1.50'
-  kDouble,        // text as written with an exponent: 1e3
-  kString,        // text: the value, escapes decoded
-  kBinary,        // text: the raw bytes
-  kDate,          // text inside the quotes, checked to be a real date
-  kTime,          // text inside the quotes, checked
-  kTimestamp,     // text inside the quotes, checked
-  kTimestampLtz,  // text inside the quotes, checked
+  kBoolean,    // text: TRUE, FALSE or UNKNOWN
+  kInteger,    // text as written without point or with an empty fraction: 123, 5. is "5"
+  kDecimal,    // text as written with a fraction: .5, 00.50; also DECIMAL '1.50'
+  kDouble,     // text as written with an exponent: 1e3
+  kString,     // text: the value, escapes decoded
+  kBinary,     // text: the raw bytes
+  kDate,       // text checked and padded: 2020-02-29
+  kTime,       // text checked and padded: 01:02:03[.f…], at most nine digits of fraction
+  kTimestamp,  // text checked and padded: 2020-02-29 01:02:03[.f…]; the fraction as long as written
+  kTimestampLtz,  // the same
   kInterval,      // text inside the quotes or the bare number, sign apart
 };
 

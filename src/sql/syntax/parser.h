@@ -22,6 +22,9 @@ struct ParsedStatement {
   SourceRange range;
   /// That part of the text, a copy: the tree and this may outlive the script.
   std::string text;
+  /// Remarks on portability for verbose output: a word used as a name that Flink 2.3 wants in
+  /// back-ticks.
+  std::vector<std::string> notes;
 };
 
 /// Parses statements separated by ';'. Empty statements are skipped. On failure the first error;
