@@ -1,0 +1,49 @@
+#include "catalog/table.h"
+
+namespace sluice::catalog {
+namespace {
+
+std::string Quoted(const std::string& name) {
+  std::string text = "`";
+  for (const char c : name) {
+    text += c;
+    if (c == '`') text += '`';
+  }
+  return text + "`";
+}
+
+template <typename Keep>
+Schema SchemaOf(const std::vector<TableColumn>& columns, Keep keep) {
+  std::vector<Column> kept;
+  for (const TableColumn& column : columns) {
+    if (keep(column)) kept.push_back({column.name, column.type});
+  }
+  return Schema(std::move(kept));
+}
+
+}  // namespace
+
+std::string ObjectPath::ToQuotedString() const {
+  return Quoted(catalog) + "." + Quoted(database) + "." + Quoted(object);
+}
+
+int CatalogTable::IndexOf(std::string_view column) const {
+  for (size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == column) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+Schema CatalogTable::SourceSchema() const {
+  return SchemaOf(columns, [](const TableColumn&) { return true; });
+}
+
+Schema CatalogTable::SinkSchema() const {
+  return SchemaOf(columns, [](const TableColumn& column) { return column.persisted(); });
+}
+
+Schema CatalogTable::PhysicalSchema() const {
+  return SchemaOf(columns, [](const TableColumn& column) { return column.kind == ColumnKind::kPhysical; });
+}
+
+}  // namespace sluice::catalog
