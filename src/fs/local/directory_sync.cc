@@ -1,0 +1,87 @@
+#include "fs/local/directory_sync.h"
+
+#include <cerrno>
+#include <functional>
+
+namespace sluice::fs {
+
+namespace {
+
+constexpr size_t kUsedLimit = 1 << 16;  // 512 KiB; forgetting costs a sync a folder.
+
+}  // namespace
+
+void DirectorySync::NoteChange(const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  changed_[directory] = ++change_count_;
+}
+
+Status DirectorySync::EnsureDurable(const std::string& directory) {
+  // From the top: an entry is worth nothing while the folder it is in may vanish.
+  std::vector<std::string> changed;
+  {
+    const std::lock_guard lock(mutex_);
+    if (changed_.empty()) return {};
+    for (std::string path = directory;; path = ParentPath(path)) {
+      if (changed_.contains(path)) changed.push_back(path);
+      if (path.empty() || path == "/") break;
+    }
+  }
+  for (auto it = changed.rbegin(); it != changed.rend(); ++it) SLUICE_RETURN_NOT_OK(SyncOne(*it));
+  return {};
+}
+
+Status DirectorySync::SyncOne(const std::string& directory) {
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = changed_.find(directory);
+    if (it == changed_.end()) return {};
+    number = it->second;
+  }
+  const int result = disk_.SyncDirectory(directory);
+  // A removed folder (an overwritten partition) has no entries left to lose.
+  // Without read permission there is no way to sync it; it is then not one that this program made.
+  if (result < 0 && result != -ENOENT && result != -EACCES)
+    return DiskError(-result, "make durable the names in", directory);
+  const std::lock_guard lock(mutex_);
+  const auto it = changed_.find(directory);
+  if (it != changed_.end() && it->second == number) changed_.erase(it);
+  return {};
+}
+
+bool DirectorySync::NoteFirstUse(const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  if (used_.size() >= kUsedLimit) used_.clear();
+  if (!used_.insert(std::hash<std::string>()(directory)).second) return false;
+  changed_[ParentPath(directory)] = ++change_count_;
+  return true;
+}
+
+Status DirectorySync::CreateDirectories(const std::string& path) {
+  std::vector<std::string> missing;
+  for (std::string current = path;; current = ParentPath(current)) {
+    FileInfo info;
+    const int result = disk_.Stat(current, &info);
+    if (result == 0) {
+      if (!info.is_directory) {
+        return DiskError(ENOTDIR, "create the folder " + path + " below", current);
+      }
+      // A run that was killed may have made it and not synced it: see to it once.
+      if (current == "/" || !NoteFirstUse(current)) break;
+      continue;
+    }
+    if (result != -ENOENT) return DiskError(-result, "create the folder", current);
+    missing.push_back(current);
+    if (current.empty() || current == "/") break;
+  }
+  for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
+    const int result = disk_.MakeDirectory(*it);
+    if (result < 0 && result != -EEXIST) return DiskError(-result, "create the folder", *it);
+    NoteFirstUse(*it);
+    NoteChange(ParentPath(*it));
+  }
+  return {};
+}
+
+}  // namespace sluice::fs

@@ -1,0 +1,40 @@
+// Remembers which directories have entries that a power loss could take away, so that one fsync
+// serves all files in one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include "fs/local/disk.h"
+
+namespace sluice::fs {
+
+/// Thread-safe. Bounded: only directories with unsynced entries are kept.
+class DirectorySync {
+ public:
+  explicit DirectorySync(Disk& disk) : disk_(disk) {}
+
+  /// An entry of `directory` was made, renamed or removed.
+  void NoteChange(const std::string& directory);
+  /// Makes the noted changes of `directory` and of the folders above it durable; costs nothing when
+  /// there are none.
+  Status EnsureDurable(const std::string& directory);
+  /// Creates `path` and what is missing above it; durable after EnsureDurable(path).
+  Status CreateDirectories(const std::string& path);
+
+ private:
+  Status SyncOne(const std::string& directory);
+  /// True for a folder that this process has not used before: its own name may not be durable.
+  bool NoteFirstUse(const std::string& directory);
+
+  Disk& disk_;
+  std::mutex mutex_;
+  std::map<std::string, uint64_t> changed_;  // Directory -> number of its last change.
+  uint64_t change_count_ = 0;
+  std::unordered_set<size_t> used_;  // Hashes of folders seen before.
+};
+
+}  // namespace sluice::fs

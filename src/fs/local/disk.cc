@@ -1,0 +1,229 @@
+#include "fs/local/disk.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include <arrow/io/file.h>
+
+namespace sluice::fs {
+
+namespace {
+
+int OrErrno(int result) { return result < 0 ? -errno : result; }
+
+// glibc has a wrapper since 2.28, other C libraries do not.
+int RenameWithFlags(const std::string& from, const std::string& to, unsigned flags) {
+  return OrErrno(static_cast<int>(
+      syscall(SYS_renameat2, AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), flags)));
+}
+
+void FillInfo(const struct stat& status, FileInfo* info) {
+  info->is_directory = S_ISDIR(status.st_mode);
+  info->size_bytes = S_ISREG(status.st_mode) ? status.st_size : 0;
+  info->modified_ms =
+      static_cast<int64_t>(status.st_mtim.tv_sec) * 1000 + status.st_mtim.tv_nsec / 1'000'000;
+}
+
+class PosixDisk final : public Disk {
+ public:
+  int OpenNew(const std::string& path) override {
+    return OrErrno(open(path.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0666));
+  }
+
+  int OpenExisting(const std::string& path) override {
+    return OrErrno(open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC));
+  }
+
+  int64_t WriteAt(int descriptor, int64_t offset, std::string_view bytes) override {
+    while (true) {
+      const ssize_t written = pwrite(descriptor, bytes.data(), bytes.size(), offset);
+      if (written >= 0) return written;
+      if (errno != EINTR) return -errno;
+    }
+  }
+
+  int64_t Size(int descriptor) override {
+    struct stat status;
+    return fstat(descriptor, &status) < 0 ? -static_cast<int64_t>(errno) : status.st_size;
+  }
+
+  int Truncate(int descriptor, int64_t length_bytes) override {
+    return OrErrno(ftruncate(descriptor, length_bytes));
+  }
+
+  int SyncData(int descriptor) override { return OrErrno(fdatasync(descriptor)); }
+  int Close(int descriptor) override { return OrErrno(close(descriptor)); }
+
+  int Stat(const std::string& path, FileInfo* info) override {
+    struct stat status;
+    if (stat(path.c_str(), &status) < 0) return -errno;
+    info->path = path;
+    FillInfo(status, info);
+    return 0;
+  }
+
+  int List(const std::string& directory, std::vector<FileInfo>* entries) override {
+    const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    DIR* const stream = fdopendir(descriptor);
+    if (stream == nullptr) {
+      const int error = errno;
+      close(descriptor);
+      return -error;
+    }
+    int result = 0;
+    while (true) {
+      errno = 0;
+      const dirent* const entry = readdir(stream);
+      if (entry == nullptr) {
+        result = -errno;
+        break;
+      }
+      const std::string_view name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      struct stat status;
+      // Gone meanwhile, or a link to nothing: it is not there for a reader.
+      if (fstatat(descriptor, entry->d_name, &status, 0) < 0) continue;
+      FileInfo info;
+      info.path = JoinPath(directory, name);
+      FillInfo(status, &info);
+      entries->push_back(std::move(info));
+    }
+    closedir(stream);
+    return result;
+  }
+
+  int MakeDirectory(const std::string& path) override { return OrErrno(mkdir(path.c_str(), 0777)); }
+
+  int SyncDirectory(const std::string& path) override {
+    const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    int result = OrErrno(fsync(descriptor));
+    if (result == -EINVAL || result == -EROFS) result = 0;  // The file system has no such notion.
+    close(descriptor);
+    return result;
+  }
+
+  int Unlink(const std::string& path) override { return OrErrno(unlink(path.c_str())); }
+
+  int RemoveTree(const std::string& path) override {
+    std::error_code error;
+    std::filesystem::remove_all(path,
+                                error);  // Removes links themselves, never what they point at.
+    return error ? -error.value() : 0;
+  }
+
+  int RenameNoReplace(const std::string& from, const std::string& to) override {
+    const int result = RenameWithFlags(from, to, RENAME_NOREPLACE);
+    if (result != -EINVAL && result != -ENOSYS) return result;
+    // Old kernels and some network file systems: a hard link refuses an existing name just as well.
+    struct stat status;
+    if (stat(from.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) {
+      if (link(from.c_str(), to.c_str()) == 0) return Unlink(from);
+      if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -errno;
+    }
+    // Neither: names are unique to a writer, so that looking first is as good as it gets.
+    if (lstat(to.c_str(), &status) == 0) return -EEXIST;
+    return OrErrno(rename(from.c_str(), to.c_str()));
+  }
+
+  int RenameReplacing(const std::string& from, const std::string& to) override {
+    return OrErrno(rename(from.c_str(), to.c_str()));
+  }
+
+  int Exchange(const std::string& a, const std::string& b) override {
+    return RenameWithFlags(a, b, RENAME_EXCHANGE);
+  }
+
+  int OpenRead(const std::string& path,
+               std::shared_ptr<arrow::io::RandomAccessFile>* file) override {
+    // O_NONBLOCK: a named pipe must not hang the open; it has no effect on regular files.
+    const int descriptor = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (descriptor < 0) return -errno;
+    struct stat status;
+    int error = fstat(descriptor, &status) < 0 ? errno : 0;
+    if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
+    if (error == 0 && !S_ISREG(status.st_mode)) error = ESPIPE;
+    if (error != 0) {
+      close(descriptor);
+      return -error;
+    }
+    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_SEQUENTIAL);
+    auto opened = arrow::io::ReadableFile::Open(descriptor);  // Owns the descriptor from here on.
+    if (!opened.ok()) {
+      close(descriptor);
+      return -EIO;
+    }
+    *file = std::move(opened).ValueUnsafe();
+    return 0;
+  }
+
+  int open_file_limit() const override {
+    // Half of what the process may open, the rest is for readers, state, sockets and libraries.
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return 4096;
+    return static_cast<int>(
+        std::clamp<int64_t>(static_cast<int64_t>(limit.rlim_cur) / 2 - 16, 16, 4096));
+  }
+};
+
+std::string_view Advice(int error) {
+  switch (error) {
+    case ENOSPC:
+      return "The disk is full: free space there, or write to another one.";
+    case EDQUOT:
+      return "The quota of this user is used up: free space there, or have it raised.";
+    case EACCES:
+    case EPERM:
+      return "Give the user who runs this program the right to it (and search permission on the "
+             "folders above).";
+    case EROFS:
+      return "The file system is mounted read-only: mount it writable, or write to another one.";
+    case EMFILE:
+      return "This process has too many files open: raise its limit (ulimit -n).";
+    case ENFILE:
+      return "The machine has too many files open: raise fs.file-max.";
+    case ENAMETOOLONG:
+      return "A name may have 255 bytes and a path 4,096: shorten the partition value or the path.";
+    case ENOTDIR:
+      return "A part of this path is a file, where a folder is needed.";
+    case EISDIR:
+      return "It is a folder, where a file is needed.";
+    case ESPIPE:
+      return "It is no regular file (a pipe, socket or device).";
+    case ESTALE:
+      return "The network file system has lost it: mount it again.";
+    case EIO:
+      return "The disk reported a fault: look at the kernel's log.";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+Disk& RealDisk() {
+  static auto* const disk = new PosixDisk;
+  return *disk;
+}
+
+Status DiskError(int error, std::string_view what, std::string_view path) {
+  std::string text = "Cannot ";
+  text.append(what).append(" ").append(path).append(": ").append(
+      error == ESPIPE ? "Not a regular file" : std::strerror(error));
+  const std::string_view advice = Advice(error);
+  if (!advice.empty()) text.append(". ").append(advice);
+  const Status plain = Status::FromErrno(error, "");  // For the code and whether a retry can help.
+  return Status(plain.code(), std::move(text)).Retriable(plain.retriable());
+}
+
+}  // namespace sluice::fs

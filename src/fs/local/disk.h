@@ -1,0 +1,59 @@
+// The system calls that the local file system makes, as an interface: the same publishing code runs
+// on a real disk and on one that fails, crashes and forgets on command (fs/faulty/).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/io/interfaces.h>
+
+#include "fs/file_system.h"
+
+namespace sluice::fs {
+
+/// Calls return 0 or a positive value, or the negative errno. Thread-safe.
+class Disk {
+ public:
+  virtual ~Disk() = default;
+
+  /// Creates a file that must not be there; returns a descriptor for writing.
+  virtual int OpenNew(const std::string& path) = 0;
+  /// Opens an existing regular file for writing, not through a symbolic link.
+  virtual int OpenExisting(const std::string& path) = 0;
+  /// Writes at `offset`; returns the count written, which may be less than asked.
+  virtual int64_t WriteAt(int descriptor, int64_t offset, std::string_view bytes) = 0;
+  virtual int64_t Size(int descriptor) = 0;
+  virtual int Truncate(int descriptor, int64_t length_bytes) = 0;
+  /// Makes the content durable; the entry in the directory is durable after SyncDirectory only.
+  virtual int SyncData(int descriptor) = 0;
+  virtual int Close(int descriptor) = 0;
+
+  virtual int Stat(const std::string& path, FileInfo* info) = 0;
+  /// Entries in any order, without "." and "..".
+  virtual int List(const std::string& directory, std::vector<FileInfo>* entries) = 0;
+  virtual int MakeDirectory(const std::string& path) = 0;
+  virtual int SyncDirectory(const std::string& path) = 0;
+  virtual int Unlink(const std::string& path) = 0;
+  virtual int RemoveTree(const std::string& path) = 0;
+  /// -EEXIST when `to` is there.
+  virtual int RenameNoReplace(const std::string& from, const std::string& to) = 0;
+  virtual int RenameReplacing(const std::string& from, const std::string& to) = 0;
+  /// -EINVAL or -ENOSYS where the file system cannot do it.
+  virtual int Exchange(const std::string& a, const std::string& b) = 0;
+  virtual int OpenRead(const std::string& path,
+                       std::shared_ptr<arrow::io::RandomAccessFile>* file) = 0;
+
+  /// How many descriptors the writers of one publisher may keep open.
+  virtual int open_file_limit() const = 0;
+};
+
+/// The disks of this machine; lives for ever.
+Disk& RealDisk();
+
+/// "Cannot open /a/b: Permission denied. …" with what to do about it. `error` is a positive errno.
+Status DiskError(int error, std::string_view what, std::string_view path);
+
+}  // namespace sluice::fs

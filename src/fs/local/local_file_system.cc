@@ -1,0 +1,117 @@
+#include "fs/local/local_file_system.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace sluice::fs {
+
+Result<FileInfo> LocalFileSystem::Stat(const std::string& path) {
+  FileInfo info;
+  const int result = disk_.Stat(path, &info);
+  if (result < 0) return DiskError(-result, "look at", path);
+  return info;
+}
+
+Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& directory) {
+  std::vector<FileInfo> entries;
+  const int result = disk_.List(directory, &entries);
+  if (result < 0) return DiskError(-result, "list", directory);
+  std::sort(entries.begin(), entries.end(),
+            [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });
+  return entries;
+}
+
+Result<std::shared_ptr<arrow::io::RandomAccessFile>> LocalFileSystem::OpenRead(
+    const std::string& path) {
+  std::shared_ptr<arrow::io::RandomAccessFile> file;
+  const int result = disk_.OpenRead(path, &file);
+  if (result < 0) return DiskError(-result, "read", path);
+  return file;
+}
+
+Status LocalFileSystem::WriteWhole(const std::string& path, std::string_view bytes) {
+  const size_t slash = path.rfind('/');
+  const std::string temporary =
+      JoinPath(ParentPath(path), "." + path.substr(slash + 1) + ".tmp." + std::to_string(getpid()) +
+                                     "." + std::to_string(temporary_count_++));
+  (void)disk_.Unlink(temporary);  // Of a process that had this number before and died.
+  Status status = WriteDurably(temporary, bytes);
+  if (status.ok()) {
+    const int result = disk_.RenameReplacing(temporary, path);
+    if (result < 0) status = DiskError(-result, "create", path);
+  }
+  if (!status.ok()) {
+    (void)disk_.Unlink(temporary);
+    return status;
+  }
+  directories_.NoteChange(ParentPath(path));
+  return directories_.EnsureDurable(ParentPath(path));
+}
+
+Status LocalFileSystem::WriteDurably(const std::string& path, std::string_view bytes) {
+  const int descriptor = disk_.OpenNew(path);
+  if (descriptor < 0) return DiskError(-descriptor, "create", path);
+  Status status;
+  int64_t offset = 0;
+  while (status.ok() && !bytes.empty()) {
+    const int64_t count = disk_.WriteAt(descriptor, offset, bytes);
+    if (count < 0) {
+      status = DiskError(static_cast<int>(-count), "write to", path);
+      break;
+    }
+    offset += count;
+    bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  if (status.ok()) {
+    const int result = disk_.SyncData(descriptor);
+    if (result < 0) status = DiskError(-result, "make durable", path);
+  }
+  const int closed = disk_.Close(descriptor);
+  if (status.ok() && closed < 0) status = DiskError(-closed, "close", path);
+  return status;
+}
+
+Status LocalFileSystem::CreateDirectories(const std::string& path) {
+  SLUICE_RETURN_NOT_OK(directories_.CreateDirectories(path));
+  return directories_.EnsureDurable(path);
+}
+
+Status LocalFileSystem::DeleteFile(const std::string& path) {
+  const int result = disk_.Unlink(path);
+  if (result < 0 && result != -ENOENT && result != -ENOTDIR)
+    return DiskError(-result, "remove", path);
+  return {};
+}
+
+Status LocalFileSystem::DeleteTree(const std::string& path) {
+  const int result = disk_.RemoveTree(path);
+  if (result < 0 && result != -ENOENT) return DiskError(-result, "remove", path);
+  return {};
+}
+
+Status LocalFileSystem::SyncParents(const std::string& a, const std::string& b) {
+  for (const std::string& path : {ParentPath(a), ParentPath(b)}) {
+    directories_.NoteChange(path);
+    SLUICE_RETURN_NOT_OK(directories_.EnsureDurable(path));
+  }
+  return {};
+}
+
+Status LocalFileSystem::Rename(const std::string& from, const std::string& to) {
+  const int result = disk_.RenameNoReplace(from, to);
+  if (result < 0) return DiskError(-result, "rename " + from + " to", to);
+  return SyncParents(to, from);
+}
+
+Status LocalFileSystem::ExchangeDirectories(const std::string& a, const std::string& b) {
+  const int result = disk_.Exchange(a, b);
+  if (result == -EINVAL || result == -ENOSYS || result == -EXDEV) {
+    return Status::Unsupported("The file system of " + a + " cannot exchange it with " + b +
+                               " in one step.");
+  }
+  if (result < 0) return DiskError(-result, "exchange " + a + " with", b);
+  return SyncParents(a, b);
+}
+
+}  // namespace sluice::fs

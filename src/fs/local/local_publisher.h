@@ -1,0 +1,51 @@
+// Part files on a disk: written under a hidden name in the target folder, published by a rename
+// that never overwrites.
+//
+// Invariants:
+//  - A published name is durable, whole and never touched again.
+//  - What Persist or Close returned survives a power loss: content and names of the folders are
+//  synced first.
+//  - No more descriptors than the disk's limit and no more buffered bytes than kBufferedBytesLimit,
+//  however many files are open.
+// State: handles (final path, hidden path, length) live in the caller's checkpoint.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fs/file_system.h"
+#include "fs/local/directory_sync.h"
+#include "fs/local/open_file_cache.h"
+
+namespace sluice::fs {
+
+class LocalPublisher final : public Publisher {
+ public:
+  LocalPublisher(Disk& disk, DirectorySync& directories)
+      : disk_(disk), directories_(directories), files_(disk) {}
+
+  Result<std::unique_ptr<PartFileWriter>> Open(const std::string& final_path,
+                                               const std::string& attempt) override;
+  Result<std::unique_ptr<PartFileWriter>> Resume(const std::string& handle) override;
+  std::vector<Status> Publish(const std::vector<std::string>& handles) override;
+  Status Abandon(const std::string& handle) override;
+  Result<HandleInfo> Describe(const std::string& handle) const override;
+
+ private:
+  friend class LocalPartFileWriter;
+
+  /// Renames one file into place; `directory` is what has to be synced then.
+  Status PublishOne(const HandleInfo& info);
+  Status CheckAlreadyPublished(const HandleInfo& info);
+  /// Opens the hidden file and cuts it to the recorded length.
+  Status CutBack(const HandleInfo& info, int descriptor);
+
+  Disk& disk_;
+  DirectorySync& directories_;
+  OpenFileCache files_;
+  std::atomic<int64_t> buffered_bytes_{0};  // Of all writers together.
+};
+
+}  // namespace sluice::fs

@@ -1,0 +1,57 @@
+#include "fs/local/open_file_cache.h"
+
+#include <cerrno>
+
+namespace sluice::fs {
+
+Result<OpenFileCache::Use> OpenFileCache::Acquire(Entry* entry, Mode mode) {
+  const std::lock_guard lock(mutex_);
+  if (entry->descriptor < 0) {
+    MakeRoom(limit_ - 1);
+    int result =
+        mode == Mode::kCreate ? disk_.OpenNew(entry->path) : disk_.OpenExisting(entry->path);
+    if (result == -EMFILE || result == -ENFILE) {
+      // Others of this process (readers, sockets) use more than their share: make do with fewer.
+      MakeRoom(static_cast<int>(open_.size() / 2));
+      result = mode == Mode::kCreate ? disk_.OpenNew(entry->path) : disk_.OpenExisting(entry->path);
+    }
+    if (result < 0)
+      return DiskError(-result, mode == Mode::kCreate ? "create" : "open", entry->path);
+    entry->descriptor = result;
+    open_.push_front(entry);
+    entry->position = open_.begin();
+  } else {
+    open_.splice(open_.begin(), open_, entry->position);
+  }
+  entry->in_use = true;
+  return Use(this, entry);
+}
+
+void OpenFileCache::Release(Entry* entry) {
+  const std::lock_guard lock(mutex_);
+  entry->in_use = false;
+}
+
+void OpenFileCache::MakeRoom(int wanted) {
+  auto it = open_.end();
+  while (static_cast<int>(open_.size()) > wanted && it != open_.begin()) {
+    --it;
+    if ((*it)->in_use) continue;
+    // An error of close is not lost: the data is still to be synced through another descriptor.
+    (void)disk_.Close((*it)->descriptor);
+    (*it)->descriptor = -1;
+    it = open_.erase(it);
+  }
+}
+
+Status OpenFileCache::Close(Entry* entry) {
+  const std::lock_guard lock(mutex_);
+  if (entry->descriptor < 0) return {};
+  const int result = disk_.Close(entry->descriptor);
+  entry->descriptor = -1;
+  open_.erase(entry->position);
+  if (result < 0) return DiskError(-result, "close", entry->path);
+  return {};
+}
+
+}  // namespace sluice::fs

@@ -1,0 +1,19 @@
+// The bytes that stand for a part file in checkpoint state, for file systems that publish by
+// rename.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "common/result.h"
+#include "fs/file_system.h"
+
+namespace sluice::fs {
+
+/// Versioned and checksummed: a handle that was cut or altered is refused, never guessed at.
+std::string EncodePublishHandle(const Publisher::HandleInfo& info);
+
+/// Fails with kCorrupt when the bytes are not a handle of a known version.
+Result<Publisher::HandleInfo> DecodePublishHandle(std::string_view handle);
+
+}  // namespace sluice::fs
