@@ -6,6 +6,10 @@ target_include_directories(sluice_base INTERFACE ${CMAKE_SOURCE_DIR}/src ${CMAKE
 get_target_property(_simdjson_include sluice_simdjson INTERFACE_INCLUDE_DIRECTORIES)
 target_include_directories(sluice_base SYSTEM INTERFACE ${_simdjson_include})
 target_link_libraries(sluice_base INTERFACE sluice_third_party)
+if(SLUICE_FUZZ)
+  # Calls the driver at each branch and comparison of the code under test; the driver itself does not use sluice_base.
+  target_compile_options(sluice_base INTERFACE -fsanitize-coverage=trace-pc,trace-cmp)
+endif()
 
 # The one precompiled header: what most files pay for most. A target reuses it as its flags are the same.
 file(WRITE ${CMAKE_BINARY_DIR}/pch/pch.cc.in "// Carries the precompiled header that all targets share.\n")
@@ -75,9 +79,13 @@ function(sluice_benchmark target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endfunction()
 
-# Each target is linked with the small mutation driver of fuzz/, which takes the entry point of libFuzzer.
+# The driver takes libFuzzer's entry point. Without the fuzz preset a target only replays its corpus, as a test.
+if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/driver.cc)
+  add_library(sluice_fuzz_driver STATIC EXCLUDE_FROM_ALL fuzz/driver.cc fuzz/mutator.cc fuzz/coverage.cc)
+endif()
+
 function(sluice_fuzzer target)
-  if(NOT SLUICE_FUZZ)
+  if(NOT BUILD_TESTING)
     return()
   endif()
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
@@ -85,5 +93,8 @@ function(sluice_fuzzer target)
   _sluice_use_base(${target})
   _sluice_link(${target} ${ARG_LIBRARIES})
   target_link_libraries(${target} PRIVATE sluice_fuzz_driver)
-  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fuzz)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  string(REGEX REPLACE "_fuzz$" "" _name ${target})
+  add_test(NAME ${target} COMMAND ${target} --crashes ${CMAKE_BINARY_DIR}/crashes ${CMAKE_SOURCE_DIR}/fuzz/corpus/${_name})
+  set_tests_properties(${target} PROPERTIES LABELS fuzz TIMEOUT 300)
 endfunction()
