@@ -13,6 +13,7 @@
 
 #include "catalog/table.h"
 #include "connectors/connector.h"
+#include "expr/aggregate.h"
 #include "expr/expr.h"
 #include "sql/syntax/node.h"
 #include "types/batch.h"
@@ -94,21 +95,12 @@ struct FilterNode final : PlanNode {
   expr::ExprPtr condition;
 };
 
-/// One aggregate call over the input's columns.
-struct AggregateCall {
-  std::string function;                // "COUNT", "SUM", … upper-case; COUNT(*) has no argument.
-  std::vector<expr::ExprPtr> arguments;
-  bool distinct = false;
-  expr::ExprPtr filter;                // Null without FILTER.
-  SqlType type;
-};
-
 /// Output = group keys, then aggregates. No keys: one row always. SELECT DISTINCT is an aggregate without calls.
 struct AggregateNode final : PlanNode {
   static constexpr PlanKind kKind = PlanKind::kAggregate;
   AggregateNode() : PlanNode(kKind) {}
   std::vector<expr::ExprPtr> keys;
-  std::vector<AggregateCall> calls;
+  std::vector<expr::AggregateCall> calls;
 };
 
 struct SortKey {
