@@ -138,10 +138,12 @@ def cmake_text(root):
     for module, paths in sorted(tree.tests.items()):
         libraries = tree.libraries_for_files(paths, [module])
         calls.append(_call("sluice_test", target_of(module) + "_test", sources=paths, libraries=libraries))
+    # A program has every format and connector, also where only their lists are asked for.
+    lists = [module for module in tree.sources if module.endswith("/all")]
     for path in tree.mains:
         folder = os.path.basename(os.path.dirname(path))
         name = "sluice" if folder == "cli" else "sluice_" + folder + "_main"
-        calls.append(_call("sluice_program", name, sources=[path], libraries=tree.libraries_for_files([path])))
+        calls.append(_call("sluice_program", name, sources=[path], libraries=tree.libraries_for_files([path], lists)))
     for folder, paths in sorted(_program_folders(root, "tests").items()):
         function = "sluice_program" if any(os.path.basename(p) == "main.cc" for p in paths) else "sluice_test"
         name = folder.replace("/", "_") + ("_test" if function == "sluice_test" else "")
