@@ -33,6 +33,8 @@ class ColumnGenerator {
                                                          const GenerateContext& context) const = 0;
   /// Rows after which a sequence is used up; nullopt: never.
   virtual std::optional<int64_t> row_limit() const { return std::nullopt; }
+  /// False when no two values will ever be equal.
+  virtual bool repeats() const { return true; }
 };
 
 using ColumnGeneratorPtr = std::shared_ptr<const ColumnGenerator>;

@@ -74,7 +74,9 @@ class MapGenerator final : public ColumnGenerator {
     SLUICE_ASSIGN_ARROW(
         std::shared_ptr<arrow::Array> entries,
         arrow::StructArray::Make({keys, values}, arrow_type->field(0)->type()->fields()));
-    SLUICE_RETURN_NOT_OK(DropEqualKeys(range.count(), *keys, offsets.get(), &entries, context));
+    if (key_->repeats()) {
+      SLUICE_RETURN_NOT_OK(DropEqualKeys(range.count(), *keys, offsets.get(), &entries, context));
+    }
     return arrow::MakeArray(arrow::ArrayData::Make(std::move(arrow_type), range.count(),
                                                    {std::move(nulls.bitmap), std::move(offsets)},
                                                    {entries->data()}, nulls.null_count));
