@@ -14,7 +14,7 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 
 # -O2 without -march=native: the binary runs on any x86-64 or arm64. No debug information in release: it doubles build time.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
-set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1")
+set(CMAKE_CXX_FLAGS_DEBUG "-Og -g1 -D_GLIBCXX_ASSERTIONS")
 
 add_compile_options(-Wall -Wextra -Werror -Wnon-virtual-dtor
   # Designated initialisers leave defaulted members out on purpose.
