@@ -110,7 +110,9 @@ struct IntervalQualifier {
 
 enum class LiteralKind {
   kNull,
-  kBoolean,    // text: TRUE, FALSE or UNKNOWN
+  kBoolean,  // text: TRUE, FALSE or UNKNOWN
+  // A minus directly before a number belongs to it: the text of -5 is "-5", so that the smallest
+  // INT and BIGINT can be written.
   kInteger,    // text as written without point or with an empty fraction: 123, 5. is "5"
   kDecimal,    // text as written with a fraction: .5, 00.50; also DECIMAL '1.50'
   kDouble,     // text as written with an exponent: 1e3
@@ -364,7 +366,7 @@ struct ItemExpr final : Expr {
   ExprPtr index;
 };
 
-/// (expr).field, f(x).field, a[1].field. A chain of names only is a ColumnRefExpr. `star`: (expr).*
+/// (expr).field, f(x).field, a[1].field. A chain of names only is a ColumnRefExpr.
 struct FieldExpr final : Expr {
   static constexpr ExprKind kKind = ExprKind::kField;
   FieldExpr() : Expr(kKind) {}

@@ -46,7 +46,8 @@ void AppendUtf8(char32_t c, std::string* out) {
   }
 }
 
-// Appends a UTF-16 unit; `high` holds a high surrogate that waits for its other half. False on a lone surrogate.
+// Appends a UTF-16 unit; `high` holds a high surrogate that waits for its other half. False on a
+// lone surrogate.
 bool AppendUtf16(char32_t unit, char32_t* high, std::string* out) {
   if (*high != 0) {
     if (unit < 0xDC00 || unit > 0xDFFF) return false;
@@ -84,10 +85,12 @@ std::string CodePointName(char32_t c) {
 // What to say about characters that word processors and chat programs put into copied SQL.
 std::string StrayCharacterAdvice(char32_t c) {
   if (c == '"') {
-    return "Double quotes are not used in this dialect: put names into back-ticks (`name`) and texts into single quotes ('text').";
+    return "Double quotes are not used in this dialect: put names into back-ticks (`name`) and "
+           "texts into single quotes ('text').";
   }
   if (c == 0xA0 || c == 0x3000 || (c >= 0x2000 && c <= 0x200B) || c == 0xFEFF || c == 0x202F) {
-    return "The character " + CodePointName(c) + " looks like a blank and is none: replace it by one.";
+    return "The character " + CodePointName(c) +
+           " looks like a blank and is none: replace it by one.";
   }
   if (c == 0x2018 || c == 0x2019 || c == 0x201C || c == 0x201D || c == 0xFF07) {
     return "Typographic quotes do not quote: texts stand in single quotes (').";
@@ -129,6 +132,19 @@ uint32_t CharacterBytes(std::string_view text, size_t offset, char32_t* code_poi
   if (overlong || value > 0x10FFFF || (value >= 0xD800 && value <= 0xDFFF)) return 0;
   *code_point = value;
   return length;
+}
+
+uint32_t RawLineEnd(std::string_view text, uint32_t offset) {
+  uint32_t end = offset;
+  bool quoted = false;
+  for (; end < text.size(); ++end) {
+    const char c = text[end];
+    if (c == '\n' || c == '\r' || (c == ';' && !quoted)) break;
+    if (c == '\'') quoted = !quoted;
+    const bool comment = !quoted && text.substr(end).starts_with("--");
+    if (comment && (end == offset || text[end - 1] == ' ' || text[end - 1] == '\t')) break;
+  }
+  return end;
 }
 
 bool DecodeUnicodeEscapes(std::string_view raw, char32_t escape, std::string* decoded) {
@@ -406,8 +422,9 @@ Token Lexer::ReadEscapedString(Token token, const Cursor& start) {
     }
     if (!good && cursor_.offset + 1 < text_.size()) {
       Advance();
-      return Error(std::move(token), here,
-                   "Not an escape of E'…' strings; these are \\n \\r \\t \\b \\f \\\\ \\' \\uXXXX.");
+      return Error(
+          std::move(token), here,
+          "Not an escape of E'…' strings; these are \\n \\r \\t \\b \\f \\\\ \\' \\uXXXX.");
     }
     AdvanceTo(cursor_.offset + length);
   }

@@ -93,6 +93,10 @@ class Lexer {
   bool line_break_ = false;
 };
 
+/// Where the raw text of SET k = v that starts at byte `offset` ends: at a ';', at the end of the
+/// line, or at a comment behind a blank.
+uint32_t RawLineEnd(std::string_view text, uint32_t offset);
+
 /// Decodes the escapes of U&'…' (four hexadecimal digits after `escape`); false when one is
 /// malformed.
 bool DecodeUnicodeEscapes(std::string_view raw, char32_t escape, std::string* decoded);

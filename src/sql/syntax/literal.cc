@@ -151,8 +151,8 @@ class IntervalReader {
   }
 
   Status Illegal() const {
-    return Status::Validation("Illegal interval literal format '" + literal_.text + "' for INTERVAL " +
-                                  ToSql(literal_.interval),
+    return Status::Validation("Illegal interval literal format '" + literal_.text +
+                                  "' for INTERVAL " + ToSql(literal_.interval),
                               literal_.range.begin);
   }
   Status TooLarge() const {
@@ -167,7 +167,8 @@ class IntervalReader {
       const int64_t limit = unit == TimeUnit::kMonth ? 11 : unit == TimeUnit::kHour ? 23 : 59;
       return number <= limit ? Status::OK() : Illegal();
     }
-    // A bare number and a SECOND may be longer: the peer leaves no way to write INTERVAL '100' SECOND.
+    // A bare number and a SECOND may be longer: the peer leaves no way to write INTERVAL '100'
+    // SECOND.
     const int precision = literal_.interval.leading_precision.value_or(
         literal_.bare_number || unit == TimeUnit::kSecond ? 10 : 2);
     if (digits <= static_cast<size_t>(precision)) return {};
