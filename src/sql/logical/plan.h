@@ -73,6 +73,8 @@ struct ScanNode final : PlanNode {
   std::optional<int64_t> limit;
   /// The connector's object, made by the planner when first needed; its push-downs are applied once, by the physical planner.
   std::shared_ptr<connectors::TableSource> source;
+  std::vector<expr::ExprPtr> used_filters;  // Over physical columns: those the connector skips data by.
+  bool limit_used = false;
 };
 
 /// Constant rows.
