@@ -1,0 +1,118 @@
+#include "formats/parquet/column_plan.h"
+
+#include <arrow/type.h>
+
+namespace sluice::formats::parquet_format {
+
+namespace {
+
+// Leaves of top-level field `index`: [first, first + count).
+void FindLeaves(const ::parquet::SchemaDescriptor& file, int index, int* first, int* count) {
+  const ::parquet::schema::Node* const root = file.group_node()->field(index).get();
+  *first = -1;
+  *count = 0;
+  for (int leaf = 0; leaf < file.num_columns(); ++leaf) {
+    if (file.GetColumnRoot(leaf) != root) continue;
+    if (*first < 0) *first = leaf;
+    ++*count;
+  }
+}
+
+std::string FileTypeText(const ::parquet::schema::Node& node, const arrow::DataType& arrow_type) {
+  if (node.is_group()) return arrow_type.ToString();
+  const auto& primitive = static_cast<const ::parquet::schema::PrimitiveNode&>(node);
+  std::string text = ::parquet::TypeToString(primitive.physical_type());
+  const auto& logical = primitive.logical_type();
+  if (logical != nullptr && !logical->is_none()) text += " (" + logical->ToString() + ")";
+  return text;
+}
+
+Status Mismatch(const std::string& column, const std::string& file_type, const SqlType& type) {
+  return Status::DataError("Column '" + column + "' cannot be read: the file has " + file_type +
+                           ", the table declares " + type.ToString() +
+                           " (Unexpected type: " + file_type +
+                           "). Declare the column with a type that holds the file's values.");
+}
+
+bool WantsNanoseconds(const SqlType& type) {
+  switch (type.kind()) {
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz:
+      return type.precision() > 6;
+    case TypeKind::kArray:
+    case TypeKind::kMultiset:
+      return WantsNanoseconds(type.element());
+    case TypeKind::kMap:
+      return WantsNanoseconds(type.key()) || WantsNanoseconds(type.value());
+    case TypeKind::kRow:
+      return std::any_of(type.fields().begin(), type.fields().end(),
+                         [](const RowField& field) { return WantsNanoseconds(field.type); });
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name) {
+  for (int i = 0; i < file.group_node()->field_count(); ++i) {
+    if (file.group_node()->field(i)->name() == name) return i;
+  }
+  return -1;
+}
+
+Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaDescriptor& file,
+                              const arrow::Schema& file_columns) {
+  ReadPlan plan;
+  std::vector<std::pair<int, size_t>> arrow_fields;
+  for (const int index : schema.projection) {
+    const Column& column = schema.physical.column(index);
+    ColumnPlan& planned = plan.columns.emplace_back();
+    planned.name = column.name;
+    planned.type = column.type;
+    const int field = FindField(file, column.name);
+    if (field < 0) {
+      if (column.type.nullable()) continue;
+      return Status::DataError(
+          "Column '" + column.name + "' of type " + column.type.ToString() +
+          " is not in the file. Declare it without NOT NULL to read it as NULL.");
+    }
+    FindLeaves(file, field, &planned.first_leaf, &planned.leaf_count);
+    const ::parquet::schema::Node& node = *file.group_node()->field(field);
+    const ::parquet::ColumnDescriptor& leaf = *file.Column(planned.first_leaf);
+    const arrow::DataType& arrow_type = *file_columns.field(field)->type();
+    if (!CanRead(arrow_type, column.type))
+      return Mismatch(column.name, FileTypeText(node, arrow_type), column.type);
+    const bool flat = node.is_primitive() && leaf.max_repetition_level() == 0;
+    planned.how = ColumnPlan::How::kArrow;
+    if (flat) {
+      planned.traits.uuid = leaf.logical_type() != nullptr && leaf.logical_type()->is_UUID();
+      if (leaf.physical_type() == ::parquet::Type::INT96) planned.how = ColumnPlan::How::kInt96;
+    }
+    for (int i = planned.first_leaf; i < planned.first_leaf + planned.leaf_count; ++i) {
+      planned.traits.int96 =
+          planned.traits.int96 || file.Column(i)->physical_type() == ::parquet::Type::INT96;
+    }
+    if (planned.how != ColumnPlan::How::kArrow) continue;
+    if (planned.traits.int96 && WantsNanoseconds(column.type)) plan.nested_nanoseconds = true;
+    arrow_fields.emplace_back(field, plan.columns.size() - 1);
+  }
+  // The Arrow reader returns fields in the order of the file, each once.
+  std::stable_sort(arrow_fields.begin(), arrow_fields.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  int position = -1;
+  int last_field = -1;
+  for (const auto& [field, planned_index] : arrow_fields) {
+    ColumnPlan& planned = plan.columns[planned_index];
+    if (field != last_field) {
+      ++position;
+      last_field = field;
+      for (int i = 0; i < planned.leaf_count; ++i)
+        plan.arrow_leaves.push_back(planned.first_leaf + i);
+    }
+    planned.arrow_position = position;
+  }
+  return plan;
+}
+
+}  // namespace sluice::formats::parquet_format

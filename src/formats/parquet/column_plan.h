@@ -1,0 +1,46 @@
+// How each wanted column is read from one file: by name, per file.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <arrow/type_fwd.h>
+#include <parquet/metadata.h>
+#include <parquet/schema.h>
+
+#include "common/result.h"
+#include "formats/format.h"
+#include "formats/parquet/read_values.h"
+
+namespace sluice::formats::parquet_format {
+
+struct ColumnPlan {
+  enum class How {
+    kMissing,  // Not in the file: NULL.
+    kInt96,    // A top-level INT96 column: read without Arrow, which cannot take all its values.
+    kArrow,
+  };
+  How how = How::kMissing;
+  std::string name;
+  SqlType type;
+  int first_leaf = 0;
+  int leaf_count = 0;
+  int arrow_position = -1;  // kArrow: among the columns that the Arrow reader returns.
+  SourceTraits traits;
+};
+
+struct ReadPlan {
+  std::vector<ColumnPlan> columns;  // In the order of the output.
+  std::vector<int> arrow_leaves;    // Ascending.
+  bool nested_nanoseconds = false;  // A nested INT96 leaf is wanted with more than microseconds.
+};
+
+/// `file_columns`: the top-level fields as Arrow sees them. Fails with kDataError naming column and
+/// both types.
+Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaDescriptor& file,
+                              const arrow::Schema& file_columns);
+
+/// Index of the top-level field of that exact name, -1 if there is none.
+int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name);
+
+}  // namespace sluice::formats::parquet_format

@@ -1,0 +1,282 @@
+#include "formats/parquet/read_values.h"
+
+#include <arrow/api.h>
+#include <arrow/compute/api.h>
+#include <arrow/extension_type.h>
+
+#include "common/text.h"
+#include "types/arrow_status.h"
+
+namespace sluice::formats::parquet_format {
+
+namespace {
+
+using arrow::Type;
+
+bool IsAnyOf(Type::type id, std::initializer_list<Type::type> ids) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+bool IsAnyList(Type::type id) {
+  return IsAnyOf(id, {Type::LIST, Type::LARGE_LIST, Type::FIXED_SIZE_LIST});
+}
+
+bool CanReadRow(const arrow::DataType& file_type, const SqlType& type) {
+  if (file_type.id() != Type::STRUCT) return false;
+  const auto& fields = static_cast<const arrow::StructType&>(file_type);
+  for (const RowField& field : type.fields()) {
+    const int index = fields.GetFieldIndex(field.name);
+    if (index < 0 ? !field.type.nullable() : !CanRead(*fields.field(index)->type(), field.type))
+      return false;
+  }
+  return true;
+}
+
+bool CanReadMap(const arrow::DataType& file_type, const SqlType& key, const SqlType& value) {
+  if (file_type.id() != Type::MAP) return false;
+  const auto& map = static_cast<const arrow::MapType&>(file_type);
+  return CanRead(*map.key_type(), key) && CanRead(*map.item_type(), value);
+}
+
+}  // namespace
+
+bool CanRead(const arrow::DataType& file_type, const SqlType& type) {
+  const Type::type id = file_type.id();
+  if (id == Type::DICTIONARY)
+    return CanRead(*static_cast<const arrow::DictionaryType&>(file_type).value_type(), type);
+  if (id == Type::EXTENSION)
+    return CanRead(*static_cast<const arrow::ExtensionType&>(file_type).storage_type(), type);
+  if (id == Type::NA) return type.nullable();
+  switch (type.kind()) {
+    case TypeKind::kBoolean:
+      return id == Type::BOOL;
+    case TypeKind::kTinyint:
+    case TypeKind::kSmallint:
+    case TypeKind::kInt:
+      return IsAnyOf(id, {Type::INT8, Type::INT16, Type::INT32, Type::UINT8, Type::UINT16});
+    case TypeKind::kBigint:
+      return IsAnyOf(id, {Type::INT8, Type::INT16, Type::INT32, Type::INT64, Type::UINT8,
+                          Type::UINT16, Type::UINT32});
+    case TypeKind::kFloat:
+      return IsAnyOf(id, {Type::FLOAT, Type::HALF_FLOAT});
+    case TypeKind::kDouble:
+      return IsAnyOf(
+          id, {Type::DOUBLE, Type::FLOAT, Type::HALF_FLOAT, Type::INT8, Type::INT16, Type::INT32});
+    case TypeKind::kDecimal:
+      return IsAnyOf(id, {Type::DECIMAL32, Type::DECIMAL64, Type::DECIMAL128, Type::DECIMAL256,
+                          Type::INT8, Type::INT16, Type::INT32, Type::INT64});
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+    case TypeKind::kBinary:
+    case TypeKind::kVarbinary:
+      return IsAnyOf(id, {Type::STRING, Type::LARGE_STRING, Type::STRING_VIEW, Type::BINARY,
+                          Type::LARGE_BINARY, Type::BINARY_VIEW, Type::FIXED_SIZE_BINARY});
+    case TypeKind::kDate:
+      return IsAnyOf(id, {Type::DATE32, Type::INT32});
+    case TypeKind::kTime:
+      return IsAnyOf(id, {Type::TIME32, Type::TIME64, Type::INT32});
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz:
+      return id == Type::TIMESTAMP;
+    case TypeKind::kArray:
+      return IsAnyList(id) && CanRead(*file_type.field(0)->type(), type.element());
+    case TypeKind::kMap:
+      return CanReadMap(file_type, type.key().NotNull(), type.value());
+    case TypeKind::kMultiset:
+      return CanReadMap(file_type, type.element().NotNull(), SqlType::Int());
+    case TypeKind::kRow:
+      return CanReadRow(file_type, type);
+    default:
+      return false;
+  }
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::Convert(const ArrayPtr& values,
+                                                             const SqlType& type,
+                                                             const SourceTraits& traits,
+                                                             int64_t* bad_row) {
+  bad_row_ = -1;
+  auto converted = ConvertInner(values, type, traits);
+  *bad_row = bad_row_;
+  return converted;
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertInner(const ArrayPtr& values,
+                                                                  const SqlType& type,
+                                                                  const SourceTraits& traits) {
+  switch (values->type_id()) {
+    case Type::DICTIONARY: {
+      SLUICE_ASSIGN_OR_RETURN(
+          const ArrayPtr plain,
+          Cast(values, static_cast<const arrow::DictionaryType&>(*values->type()).value_type()));
+      return ConvertInner(plain, type, traits);
+    }
+    case Type::EXTENSION:
+      return ConvertInner(static_cast<const arrow::ExtensionArray&>(*values).storage(), type,
+                          traits);
+    case Type::NA:
+      return FromArrow(arrow::MakeArrayOfNull(type.ToArrow(), values->length(), pool_));
+    default:
+      break;
+  }
+  switch (type.kind()) {
+    case TypeKind::kArray:
+      return ConvertList(values, type, traits);
+    case TypeKind::kMap:
+    case TypeKind::kMultiset:
+      return ConvertMap(values, type, traits);
+    case TypeKind::kRow:
+      return ConvertRow(values, type, traits);
+    default:
+      return ConvertScalars(values, type, traits);
+  }
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertScalars(const ArrayPtr& values,
+                                                                    const SqlType& type,
+                                                                    const SourceTraits& traits) {
+  switch (type.kind()) {
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return ToText(values, traits);
+    case TypeKind::kBinary:
+    case TypeKind::kVarbinary:
+      if (values->type_id() == Type::STRING) return FromArrow(values->View(arrow::binary()));
+      return Cast(values, arrow::binary());
+    case TypeKind::kDate:
+      if (values->type_id() == Type::INT32) return FromArrow(values->View(arrow::date32()));
+      return values;
+    case TypeKind::kTime:
+      return ToTime(values, type);
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: {
+      const bool instants =
+          traits.int96 ||
+          !static_cast<const arrow::TimestampType&>(*values->type()).timezone().empty();
+      const TimestampTarget target{type, instants && type.kind() == TypeKind::kTimestamp};
+      return ConvertTimestamps(*values, target, wall_clock_, pool_);
+    }
+    default:
+      return Cast(values, type.ToArrow());
+  }
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::Cast(const ArrayPtr& values,
+                                                          std::shared_ptr<arrow::DataType> type) {
+  if (values->type()->Equals(*type)) return values;
+  arrow::compute::CastOptions options = arrow::compute::CastOptions::Safe(type);
+  options.allow_time_truncate = true;
+  arrow::compute::ExecContext context(pool_);
+  context.set_use_threads(false);
+  auto cast = arrow::compute::Cast(*values, type, options, &context);
+  if (!cast.ok()) return Status::DataError(cast.status().message());
+  return std::move(cast).ValueUnsafe();
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ToTime(const ArrayPtr& values,
+                                                            const SqlType& type) {
+  if (values->type_id() == Type::INT32) return FromArrow(values->View(type.ToArrow()));
+  return Cast(values, type.ToArrow());
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ToText(const ArrayPtr& values,
+                                                            const SourceTraits& traits) {
+  ArrayPtr bytes = values;
+  if (traits.uuid && values->type_id() == Type::FIXED_SIZE_BINARY) {
+    arrow::StringBuilder builder(pool_);
+    const auto& fixed = static_cast<const arrow::FixedSizeBinaryArray&>(*values);
+    for (int64_t row = 0; row < fixed.length(); ++row) {
+      if (fixed.IsNull(row)) {
+        SLUICE_RETURN_ARROW(builder.AppendNull());
+        continue;
+      }
+      std::string text;
+      for (int i = 0; i < fixed.byte_width(); ++i) {
+        constexpr char kHex[] = "0123456789abcdef";
+        if (i == 4 || i == 6 || i == 8 || i == 10) text.push_back('-');
+        text.push_back(kHex[fixed.GetValue(row)[i] >> 4]);
+        text.push_back(kHex[fixed.GetValue(row)[i] & 15]);
+      }
+      SLUICE_RETURN_ARROW(builder.Append(text));
+    }
+    return FromArrow(builder.Finish());
+  }
+  if (values->type_id() != Type::STRING) {
+    if (values->type_id() != Type::BINARY) {
+      SLUICE_ASSIGN_OR_RETURN(bytes, Cast(values, arrow::binary()));
+    }
+    SLUICE_ASSIGN_ARROW(bytes, bytes->View(arrow::utf8()));
+  }
+  const auto& strings = static_cast<const arrow::StringArray&>(*bytes);
+  if (strings.ValidateUTF8().ok()) return bytes;
+  for (int64_t row = 0; row < strings.length(); ++row) {
+    if (strings.IsNull(row) || IsValidUtf8(strings.GetView(row))) continue;
+    bad_row_ = row;
+    return Status::DataError("The text is not UTF-8: '" + Printable(strings.GetView(row), 60) +
+                             "'. Declare the column as BYTES to read it as it is");
+  }
+  return bytes;
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertList(const ArrayPtr& values,
+                                                                 const SqlType& type,
+                                                                 const SourceTraits& traits) {
+  ArrayPtr list = values;
+  if (list->type_id() != Type::LIST) {
+    SLUICE_ASSIGN_OR_RETURN(list, Cast(values, arrow::list(values->type()->field(0)->type())));
+  }
+  const auto data = list->data()->Copy();
+  SLUICE_ASSIGN_OR_RETURN(
+      const ArrayPtr elements,
+      ConvertInner(arrow::MakeArray(data->child_data[0]), type.element(), traits));
+  data->type = type.ToArrow();
+  data->child_data[0] = elements->data();
+  return arrow::MakeArray(data);
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertMap(const ArrayPtr& values,
+                                                                const SqlType& type,
+                                                                const SourceTraits& traits) {
+  const auto data = values->data()->Copy();
+  const auto entries = data->child_data[0]->Copy();
+  const auto target = std::static_pointer_cast<arrow::MapType>(type.ToArrow());
+  const SqlType item_type = type.kind() == TypeKind::kMap ? type.value() : SqlType::Int().NotNull();
+  SLUICE_ASSIGN_OR_RETURN(
+      const ArrayPtr keys,
+      ConvertInner(arrow::MakeArray(entries->child_data[0]), type.key(), traits));
+  SLUICE_ASSIGN_OR_RETURN(
+      const ArrayPtr items,
+      ConvertInner(arrow::MakeArray(entries->child_data[1]), item_type, traits));
+  entries->type = target->value_type();
+  entries->child_data = {keys->data(), items->data()};
+  data->type = target;
+  data->child_data[0] = entries;
+  return arrow::MakeArray(data);
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertRow(const ArrayPtr& values,
+                                                                const SqlType& type,
+                                                                const SourceTraits& traits) {
+  const auto data = values->data()->Copy();
+  const auto& source = static_cast<const arrow::StructType&>(*values->type());
+  std::vector<std::shared_ptr<arrow::ArrayData>> children;
+  for (const RowField& field : type.fields()) {
+    const int index = source.GetFieldIndex(field.name);
+    if (index < 0) {
+      SLUICE_ASSIGN_ARROW(
+          const ArrayPtr nulls,
+          arrow::MakeArrayOfNull(field.type.ToArrow(), data->offset + data->length, pool_));
+      children.push_back(nulls->data());
+      continue;
+    }
+    auto child = ConvertInner(arrow::MakeArray(data->child_data[static_cast<size_t>(index)]),
+                              field.type, traits);
+    if (!child.ok()) return child.status().WithContext("In field '" + field.name + "':");
+    children.push_back((*child)->data());
+  }
+  data->type = type.ToArrow();
+  data->child_data = std::move(children);
+  return arrow::MakeArray(data);
+}
+
+}  // namespace sluice::formats::parquet_format

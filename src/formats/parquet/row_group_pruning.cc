@@ -1,0 +1,153 @@
+#include "formats/parquet/row_group_pruning.h"
+
+#include <cmath>
+
+#include <arrow/api.h>
+#include <arrow/compute/api.h>
+
+#include "expr/nodes.h"
+
+namespace sluice::formats::parquet_format {
+
+namespace {
+
+// Casts that keep the order of values, so that the bounds may be cast.
+bool KeepsOrder(const SqlType& from, const SqlType& to) {
+  if (from.is_integer())
+    return (to.is_integer() && to.kind() >= from.kind()) || to.kind() == TypeKind::kDecimal;
+  if (from.kind() == TypeKind::kFloat) return to.kind() == TypeKind::kDouble;
+  if (from.kind() == TypeKind::kVarchar)
+    return to.kind() == TypeKind::kVarchar && to.length() >= from.length();
+  if (from.kind() == TypeKind::kDecimal) {
+    return to.kind() == TypeKind::kDecimal && to.scale() >= from.scale() &&
+           to.precision() - to.scale() >= from.precision() - from.scale();
+  }
+  if (from.is_timestamp()) return to.kind() == from.kind() && to.precision() >= from.precision();
+  return false;
+}
+
+// The column below casts that keep the order, -1 when `expression` is something else.
+int OrderedColumn(const expr::Expr& expression) {
+  if (expression.kind() == expr::ExprKind::kColumn)
+    return static_cast<const expr::ColumnExpr&>(expression).index();
+  if (expression.kind() != expr::ExprKind::kCast) return -1;
+  const auto& cast = static_cast<const expr::CastExpr&>(expression);
+  return KeepsOrder(cast.input()->type(), cast.type()) ? OrderedColumn(*cast.input()) : -1;
+}
+
+bool IsNan(const arrow::Scalar& value) {
+  if (value.type->id() == arrow::Type::DOUBLE)
+    return std::isnan(static_cast<const arrow::DoubleScalar&>(value).value);
+  if (value.type->id() == arrow::Type::FLOAT)
+    return std::isnan(static_cast<const arrow::FloatScalar&>(value).value);
+  return false;
+}
+
+// `a <function> b`; nullopt when it cannot be told.
+std::optional<bool> Compare(const char* function, const arrow::Datum& a, const arrow::Datum& b) {
+  const auto result = arrow::compute::CallFunction(function, {a, b});
+  if (!result.ok() || !result->is_scalar() || !result->scalar()->is_valid) return std::nullopt;
+  return static_cast<const arrow::BooleanScalar&>(*result->scalar()).value;
+}
+
+class Judge {
+ public:
+  explicit Judge(const BoundsSource& bounds) : bounds_(bounds) {}
+
+  bool MayMatch(const expr::Expr& filter) const {
+    if (filter.kind() == expr::ExprKind::kLiteral) return LiteralMayMatch(filter);
+    if (filter.kind() != expr::ExprKind::kCall) return true;
+    const auto& call = static_cast<const expr::CallExpr&>(filter);
+    const std::string_view name = call.name();
+    const auto& arguments = call.arguments();
+    const auto may_match = [this](const expr::ExprPtr& child) { return MayMatch(*child); };
+    if (name == "AND") return std::all_of(arguments.begin(), arguments.end(), may_match);
+    if (name == "OR") return std::any_of(arguments.begin(), arguments.end(), may_match);
+    if (name == "IS NULL" || name == "IS NOT NULL")
+      return NullTestMayMatch(*arguments[0], name == "IS NULL");
+    if (name == "IN") return InMayMatch(arguments);
+    if (arguments.size() != 2) return true;
+    if (const auto literal = expr::LiteralValue(*arguments[1]))
+      return ComparisonMayMatch(name, *arguments[0], literal);
+    if (const auto literal = expr::LiteralValue(*arguments[0])) {
+      return ComparisonMayMatch(Mirrored(name), *arguments[1], literal);
+    }
+    return true;
+  }
+
+ private:
+  static bool LiteralMayMatch(const expr::Expr& filter) {
+    const auto value = expr::LiteralValue(filter);
+    if (value == nullptr || value->type->id() != arrow::Type::BOOL) return true;
+    return value->is_valid && static_cast<const arrow::BooleanScalar&>(*value).value;
+  }
+
+  static std::string_view Mirrored(std::string_view name) {
+    if (name == "<") return ">";
+    if (name == "<=") return ">=";
+    if (name == ">") return "<";
+    if (name == ">=") return "<=";
+    return name;
+  }
+
+  bool NullTestMayMatch(const expr::Expr& operand, bool wants_null) const {
+    if (operand.kind() != expr::ExprKind::kColumn) return true;
+    const auto bounds = bounds_.Bounds(static_cast<const expr::ColumnExpr&>(operand).index());
+    if (!bounds || bounds->null_count < 0) return true;
+    return wants_null ? bounds->null_count > 0 : !bounds->all_null();
+  }
+
+  bool InMayMatch(const std::vector<expr::ExprPtr>& arguments) const {
+    for (size_t i = 1; i < arguments.size(); ++i) {
+      const auto literal = expr::LiteralValue(*arguments[i]);
+      if (literal == nullptr || ComparisonMayMatch("=", *arguments[0], literal)) return true;
+    }
+    return false;
+  }
+
+  /// The bounds as the values of `expression`, which is the column or an ordered cast of it.
+  static std::shared_ptr<arrow::Array> BoundsOf(const expr::Expr& expression,
+                                                const ColumnBounds& bounds) {
+    if (expression.kind() == expr::ExprKind::kColumn) return bounds.min_max;
+    const auto& cast = static_cast<const expr::CastExpr&>(expression);
+    const std::shared_ptr<arrow::Array> input = BoundsOf(*cast.input(), bounds);
+    if (input == nullptr) return nullptr;
+    const auto result = arrow::compute::Cast(*input, cast.type().ToArrow());
+    return result.ok() ? *result : nullptr;
+  }
+
+  bool ComparisonMayMatch(std::string_view op, const expr::Expr& operand,
+                          const std::shared_ptr<arrow::Scalar>& literal) const {
+    static constexpr std::string_view kKnown[] = {"=", "<", "<=", ">", ">="};
+    if (std::find(std::begin(kKnown), std::end(kKnown), op) == std::end(kKnown)) return true;
+    const int column = OrderedColumn(operand);
+    if (column < 0) return true;
+    const auto bounds = bounds_.Bounds(column);
+    if (!bounds) return true;
+    if (bounds->all_null() || !literal->is_valid) return false;  // NULL passes no comparison.
+    const std::shared_ptr<arrow::Array> values = BoundsOf(operand, *bounds);
+    if (values == nullptr || !values->type()->Equals(*literal->type) || IsNan(*literal))
+      return true;
+    const auto min = values->GetScalar(0);
+    const auto max = values->GetScalar(1);
+    if (!min.ok() || !max.ok() || !(*min)->is_valid || !(*max)->is_valid || IsNan(**min) ||
+        IsNan(**max))
+      return true;
+    if (op == "<") return Compare("less", *min, literal).value_or(true);
+    if (op == "<=") return Compare("less_equal", *min, literal).value_or(true);
+    if (op == ">") return Compare("greater", *max, literal).value_or(true);
+    if (op == ">=") return Compare("greater_equal", *max, literal).value_or(true);
+    return Compare("less_equal", *min, literal).value_or(true) &&
+           Compare("greater_equal", *max, literal).value_or(true);
+  }
+
+  const BoundsSource& bounds_;
+};
+
+}  // namespace
+
+bool MayMatch(const expr::Expr& filter, const BoundsSource& bounds) {
+  return Judge(bounds).MayMatch(filter);
+}
+
+}  // namespace sluice::formats::parquet_format

@@ -1,0 +1,34 @@
+// Whether rows of a row group can pass a filter, judged by the bounds of its columns.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include <arrow/array/array_base.h>
+
+#include "expr/expr.h"
+
+namespace sluice::formats::parquet_format {
+
+/// What is known of one column of a row group.
+struct ColumnBounds {
+  std::shared_ptr<arrow::Array> min_max;  // Two values of the column's type; null when unknown.
+  int64_t null_count = -1;                // -1: unknown.
+  int64_t row_count = 0;
+  bool all_null() const { return null_count >= 0 && null_count == row_count; }
+};
+
+class BoundsSource {
+ public:
+  virtual ~BoundsSource() = default;
+  /// Bounds of a column of the table; nullopt when nothing is known.
+  virtual std::optional<ColumnBounds> Bounds(int column) const = 0;
+};
+
+/// False only when the bounds prove that no row passes. Understands comparisons of a column with a
+/// literal, IN, IS [NOT] NULL, AND and OR; everything else may match.
+bool MayMatch(const expr::Expr& filter, const BoundsSource& bounds);
+
+}  // namespace sluice::formats::parquet_format

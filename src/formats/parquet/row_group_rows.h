@@ -1,0 +1,54 @@
+// The rows of one row group, batch by batch.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <arrow/record_batch.h>
+#include <parquet/arrow/reader.h>
+
+#include "formats/format.h"
+#include "formats/parquet/column_plan.h"
+#include "formats/parquet/int96_column.h"
+#include "formats/parquet/parquet_options.h"
+
+namespace sluice::formats::parquet_format {
+
+/// Borrows `reader` and `plan`.
+class RowGroupRows final : public BulkFile::Rows {
+ public:
+  static Result<std::unique_ptr<BulkFile::Rows>> Make(const ParquetOptions& options,
+                                                      const ReadPlan& plan, const Schema& output,
+                                                      int part,
+                                                      ::parquet::arrow::FileReader* reader,
+                                                      arrow::MemoryPool* pool);
+  Result<std::optional<Batch>> Next() override;
+
+ private:
+  RowGroupRows(const ParquetOptions& options, const ReadPlan& plan, const Schema& output, int part,
+               arrow::MemoryPool* pool)
+      : options_(options),
+        plan_(plan),
+        output_(output.ToArrow()),
+        part_(part),
+        pool_(pool),
+        wall_clock_(options.wall_clock_zone) {}
+  Status Open(::parquet::arrow::FileReader* reader);
+  Result<std::optional<Batch>> ReadBatch();
+  Result<std::shared_ptr<arrow::Array>> ReadColumn(
+      size_t index, int64_t row_count, const std::shared_ptr<arrow::RecordBatch>& from_arrow);
+
+  const ParquetOptions& options_;
+  const ReadPlan& plan_;
+  const std::shared_ptr<arrow::Schema> output_;
+  const int part_;
+  arrow::MemoryPool* const pool_;
+  WallClock wall_clock_;
+  int64_t row_count_ = 0;
+  int64_t rows_read_ = 0;
+  std::unique_ptr<arrow::RecordBatchReader>
+      arrow_batches_;  // Null when no column comes through Arrow.
+  std::vector<std::unique_ptr<Int96Column>> int96_columns_;  // By output column; null for others.
+};
+
+}  // namespace sluice::formats::parquet_format
