@@ -1,0 +1,135 @@
+#include "formats/csv/csv_framer.h"
+
+namespace sluice::formats::csv {
+namespace {
+
+char QuoteOrLineEnd(const CsvOptions& options) { return options.quoting ? options.quote : '\n'; }
+
+bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
+bool EndsWithDelimiter(std::string_view text, size_t end, const std::string& delimiter) {
+  return end >= delimiter.size() && text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;
+}
+
+/// A byte order mark in front of the first record does not hide its opening quote.
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+size_t BehindLineEnd(std::string_view text, size_t at) {
+  return text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n' ? at + 2 : at + 1;
+}
+
+/// Behind the quoted text that opens before `at`; npos when it is not closed.
+size_t BehindQuoted(const CsvOptions& options, std::string_view text, size_t at) {
+  while (at < text.size()) {
+    if (options.escaping && text[at] == options.escape) {
+      at += 2;
+    } else if (text[at] != options.quote) {
+      ++at;
+    } else if (at + 1 < text.size() && text[at + 1] == options.quote) {
+      at += 2;
+    } else {
+      return at + 1;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace
+
+CsvFramer::CsvFramer(CsvOptions options)
+    : options_(std::move(options)),
+      structure_(Needles{{'\n', '\r', QuoteOrLineEnd(options_), '\n', '\n'}}),
+      quote_(Needles{{options_.quote, options_.quote, options_.quote, options_.quote, options_.quote}}) {}
+
+size_t CsvFramer::CompletePrefix(std::string_view bytes, bool at_end_of_file) {
+  if (at_end_of_file || bytes.empty()) return bytes.size();
+  // A CR at the very end may be the first half of CR LF: the record ends there only once more is known.
+  if (bytes.back() == '\r') bytes.remove_suffix(1);
+  const bool quick = !options_.escaping && !options_.trim_spaces && !options_.allow_comments;
+  return quick ? QuickPrefix(bytes) : CarefulPrefix(bytes);
+}
+
+/// Looks at line ends and quotes only; blocks without a quote cost a few instructions.
+size_t CsvFramer::QuickPrefix(std::string_view text) const {
+  size_t complete = 0;
+  size_t scan = 0;
+  while (scan < text.size()) {
+    const size_t base = scan;
+    const size_t rest = text.size() - base;
+    uint64_t mask = rest >= 64 ? structure_.Match64(text.data() + base) : MatchTail(structure_, text.data() + base, rest);
+    scan += 64;
+    while (mask != 0) {
+      const size_t at = base + static_cast<size_t>(std::countr_zero(mask));
+      mask &= mask - 1;
+      if (text[at] == '\n' || text[at] == '\r') {
+        complete = at + 1;
+        continue;
+      }
+      const bool opens = at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r' ||
+                         EndsWithDelimiter(text, at, options_.field_delimiter) ||
+                         (at == kByteOrderMark.size() && text.starts_with(kByteOrderMark));
+      if (!opens) continue;
+      size_t close = at + 1;
+      while (true) {
+        close = FindFirst(quote_, text.data(), close, text.size());
+        if (close + 1 >= text.size()) return complete;  // Not closed yet, or perhaps the first of a doubled quote.
+        if (text[close + 1] != options_.quote) break;
+        close += 2;
+      }
+      scan = close + 1;
+      mask = 0;
+    }
+  }
+  return complete;
+}
+
+size_t CsvFramer::CarefulPrefix(std::string_view text) const {
+  size_t complete = 0;
+  while (complete < text.size()) {
+    const size_t next = NextRecord(options_, text, complete);
+    if (next == std::string_view::npos) break;
+    complete = next;
+  }
+  return complete;
+}
+
+size_t CsvFramer::NextRecord(const CsvOptions& options, std::string_view text, size_t begin) {
+  size_t at = begin == 0 && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : begin;
+  const auto is_delimiter = [&](size_t i) {
+    return text.compare(i, options.field_delimiter.size(), options.field_delimiter) == 0;
+  };
+  const auto skip_blanks = [&](size_t i) {
+    while (i < text.size() && IsBlank(text[i]) && !is_delimiter(i)) ++i;
+    return i;
+  };
+  const size_t first = options.allow_comments ? skip_blanks(at) : at;
+  if (options.allow_comments && first < text.size() && text[first] == '#') {
+    const size_t line_end = text.find_first_of("\r\n", first);
+    return line_end == std::string_view::npos ? line_end : BehindLineEnd(text, line_end);
+  }
+  bool field_start = true;
+  while (at < text.size()) {
+    if (field_start) {
+      field_start = false;
+      const size_t quote = options.trim_spaces ? skip_blanks(at) : at;
+      if (options.quoting && quote < text.size() && text[quote] == options.quote) {
+        at = BehindQuoted(options, text, quote + 1);
+        if (at == std::string_view::npos) return at;
+        continue;
+      }
+    }
+    const char c = text[at];
+    if (c == '\n' || c == '\r') return BehindLineEnd(text, at);
+    if (options.escaping && c == options.escape) {
+      at += 2;
+    } else if (is_delimiter(at)) {
+      at += options.field_delimiter.size();
+      field_start = true;
+    } else {
+      ++at;
+    }
+  }
+  return std::string_view::npos;
+}
+
+}  // namespace sluice::formats::csv

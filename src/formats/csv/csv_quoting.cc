@@ -1,0 +1,148 @@
+#include "formats/csv/csv_quoting.h"
+
+#include <algorithm>
+
+#include "common/text.h"
+#include "formats/text/swar.h"
+
+namespace sluice::formats::csv {
+namespace {
+
+/// Jackson looks for special characters in texts of up to 24 UTF-16 units only and quotes longer ones unseen.
+constexpr size_t kMaxCheckedUnits = 24;
+constexpr std::string_view kTemporalCharacters = "0123456789-:.TZ ";
+
+uint32_t FirstCodePoint(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  if (byte(0) < 0x80) return byte(0);
+  if (text.size() == 2) return (byte(0) & 31) << 6 | (byte(1) & 63);
+  if (text.size() == 3) return (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
+  return (byte(0) & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63);
+}
+
+size_t SequenceSize(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
+}
+
+/// UTF-16 units: one a character, two beyond the basic plane.
+size_t CountUnits(std::string_view text) {
+  size_t units = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) != 0x80) units += byte >= 0xF0 ? 2 : 1;
+  }
+  return units;
+}
+
+constexpr uint64_t kOnes = 0x0101010101010101;
+constexpr uint64_t kTops = 0x8080808080808080;
+
+}  // namespace
+
+CsvQuoting::CsvQuoting(const CsvOptions& options)
+    : options_(options),
+      quoting_(options.quoting),
+      quote_(options.quote),
+      escape_(options.escaping ? options.escape : '\\') {
+  threshold_ = std::max({FirstCodePoint(options.field_delimiter), static_cast<uint32_t>(static_cast<unsigned char>(quote_)),
+                         uint32_t{'\r'}}) +
+               1;
+  const bool special = kTemporalCharacters.find(quote_) != std::string_view::npos ||
+                       kTemporalCharacters.find(escape_) != std::string_view::npos;
+  // A NULL literal that looks like a time would have to be compared with each.
+  const bool literal = options.null_literal.has_value() && !options.null_literal->empty() &&
+                       text::IsDigit(options.null_literal->front());
+  quotes_blank_only_ = quoting_ && !special && !literal && threshold_ > ' ';
+  plain_temporal_ = quoting_ && !special && !literal && threshold_ <= '-';
+}
+
+bool CsvQuoting::HasSpecial(std::string_view text) const {
+  if (threshold_ > 128) return HasSpecialWide(text);
+  const char* p = text.data();
+  const size_t size = text.size();
+  const uint64_t below = kOnes * threshold_;
+  const uint64_t escapes = kOnes * static_cast<unsigned char>(escape_);
+  const auto special = [&](uint64_t word) {
+    const uint64_t no_escape = word ^ escapes;
+    return (((word - below) & ~word) | ((no_escape - kOnes) & ~no_escape)) & kTops;
+  };
+  if (size >= 8) {
+    uint64_t found = special(text::LoadWord(p + size - 8));
+    for (size_t i = 0; i + 8 <= size; i += 8) found |= special(text::LoadWord(p + i));
+    return found != 0;
+  }
+  for (size_t i = 0; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(p[i]);
+    if (byte < threshold_ || p[i] == escape_) return true;
+  }
+  return false;
+}
+
+/// For delimiters beyond ASCII, where whole characters are compared.
+bool CsvQuoting::HasSpecialWide(std::string_view text) const {
+  while (!text.empty()) {
+    const size_t size = std::min(SequenceSize(text.front()), text.size());
+    if (FirstCodePoint(text.substr(0, size)) < threshold_ || text.front() == escape_) return true;
+    text.remove_prefix(size);
+  }
+  return false;
+}
+
+bool CsvQuoting::Needed(std::string_view text) const {
+  if (!quoting_) return false;
+  if (text.size() > kMaxCheckedUnits && CountUnits(text) > kMaxCheckedUnits) return true;
+  return HasSpecial(text) || (options_.null_literal.has_value() && text == *options_.null_literal);
+}
+
+Status CsvQuoting::CheckUnquoted(std::string_view text) const {
+  const bool splits = text.find(options_.field_delimiter) != std::string_view::npos ||
+                      text.find_first_of("\r\n") != std::string_view::npos;
+  if (!splits) return {};
+  return Status::DataError("The text \"" + Printable(text) + "\" contains the field delimiter or a line end and could not be read back. Remove '" +
+                           options_.prefix + "disable-quote-character'.");
+}
+
+/// Doubles quotes and, where one is configured, escape characters.
+char* CsvQuoting::CopyQuoted(std::string_view text, char quote, char escape, char* out) {
+  const char* p = text.data();
+  const char* end = p + text.size();
+  const uint64_t quotes = kOnes * static_cast<unsigned char>(quote);
+  const uint64_t escapes = kOnes * static_cast<unsigned char>(escape);
+  while (p < end) {
+    while (end - p >= 8) {  // Eight ordinary characters at a time.
+      const uint64_t word = text::LoadWord(p);
+      const uint64_t no_quote = word ^ quotes;
+      const uint64_t no_escape = word ^ escapes;
+      if (((((no_quote - kOnes) & ~no_quote) | ((no_escape - kOnes) & ~no_escape)) & kTops) != 0) break;
+      std::memcpy(out, p, 8);
+      out += 8;
+      p += 8;
+    }
+    const char* stop = end - p >= 8 ? p + 8 : end;
+    for (; p < stop; ++p) {
+      if (*p == quote || *p == escape) *out++ = *p;
+      *out++ = *p;
+    }
+  }
+  return out;
+}
+
+Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBuffer* out) const {
+  const bool comment = first_field && options_.allow_comments && !text.empty() && text.front() == '#';
+  if (Needed(text) || (quoting_ && comment)) {
+    char* to = out->Room(text.size() * 2 + 2);
+    *to++ = quote_;
+    to = CopyQuoted(text, quote_, options_.escaping ? options_.escape : quote_, to);
+    *to++ = quote_;
+    out->SetEnd(to);
+    return {};
+  }
+  if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text));
+  char* to = out->Room(text.size());
+  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  out->SetEnd(to + text.size());
+  return {};
+}
+
+}  // namespace sluice::formats::csv

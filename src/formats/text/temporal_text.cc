@@ -1,0 +1,395 @@
+#include "formats/text/temporal_text.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "formats/text/swar.h"
+
+namespace sluice::formats::text {
+namespace {
+
+constexpr int64_t kSecondsPerDay = 86400;
+
+struct Civil {
+  int64_t year;
+  unsigned month;
+  unsigned day;
+};
+
+/// Inverse of DaysFromCivil, by counting in 400-year eras that begin on 1 March.
+Civil CivilFromDays(int64_t days) {
+  days += 719468;  // From 0000-03-01.
+  const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+  const auto day_of_era = static_cast<unsigned>(days - era * 146097);
+  const unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const unsigned shifted_month = (5 * day_of_year + 2) / 153;
+  const unsigned day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+  const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
+  return {static_cast<int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0), month, day};
+}
+
+unsigned DaysInMonth(int64_t year, unsigned month) {
+  static constexpr unsigned kDays[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+  const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+  return month == 2 && leap ? 29 : kDays[month - 1];
+}
+
+char* PutTwo(unsigned value, char* out) {
+  out[0] = static_cast<char>('0' + value / 10);
+  out[1] = static_cast<char>('0' + value % 10);
+  return out + 2;
+}
+
+char* PutYear(int64_t year, char* out) {
+  if (year >= 0 && year <= 9999) {
+    out = PutTwo(static_cast<unsigned>(year) / 100, out);
+    return PutTwo(static_cast<unsigned>(year) % 100, out);
+  }
+  if (year > 9999) {
+    *out++ = '+';
+    return std::to_chars(out, out + 20, year).ptr;
+  }
+  *out++ = '-';
+  for (int64_t limit = 1000; limit > 1 && -year < limit; limit /= 10) *out++ = '0';
+  return std::to_chars(out, out + 20, -year).ptr;
+}
+
+char* PutDate(int64_t days, char* out) {
+  const Civil civil = CivilFromDays(days);
+  out = PutYear(civil.year, out);
+  *out++ = '-';
+  out = PutTwo(civil.month, out);
+  *out++ = '-';
+  return PutTwo(civil.day, out);
+}
+
+char* PutClock(unsigned second_of_day, char* out) {
+  out = PutTwo(second_of_day / 3600, out);
+  *out++ = ':';
+  out = PutTwo(second_of_day / 60 % 60, out);
+  *out++ = ':';
+  return PutTwo(second_of_day % 60, out);
+}
+
+/// ".12" without trailing zeros, nothing for zero. `digits`: how many the fraction has in full.
+char* PutFraction(uint64_t fraction, int digits, char* out) {
+  if (fraction == 0) return out;
+  *out++ = '.';
+  for (int i = digits - 1; i >= 0; --i, fraction /= 10) out[i] = static_cast<char>('0' + fraction % 10);
+  out += digits;
+  while (out[-1] == '0') --out;
+  return out;
+}
+
+// ---- Reading ----
+
+constexpr char kNotADate[] = "expected a date like 2020-01-31";
+constexpr char kNoSuchDay[] = "there is no such day";
+constexpr char kNotATime[] = "expected a time like 10:00:00";
+constexpr char kNotATimestamp[] = "expected a timestamp like 2020-01-31 10:00:00";
+constexpr char kNotAnIsoTimestamp[] = "expected a timestamp like 2020-01-31T10:00:00";
+constexpr char kNoSeconds[] = "seconds are required, as in 2020-01-31 10:00:00";
+constexpr char kNoZone[] = "TIMESTAMP_LTZ needs a final Z, as in 2020-01-31 10:00:00Z";
+constexpr char kNoIsoZone[] = "TIMESTAMP_LTZ needs a final Z or an offset, as in 2020-01-31T10:00:00+02:00";
+constexpr char kUnwantedZone[] = "TIMESTAMP takes no Z and no offset; declare the column as TIMESTAMP_LTZ";
+constexpr char kOutOfRange[] = "the instant does not fit the column's precision in 64 bits";
+constexpr char kTrailing[] = "unexpected characters after the value";
+
+/// Reads forward over one text.
+class Cursor {
+ public:
+  explicit Cursor(std::string_view text) : p_(text.data()), end_(text.data() + text.size()) {}
+
+  bool at_end() const { return p_ == end_; }
+  bool Take(char c) {
+    if (p_ == end_ || *p_ != c) return false;
+    ++p_;
+    return true;
+  }
+  char peek() const { return p_ == end_ ? '\0' : *p_; }
+  /// `min` to `max` digits.
+  bool Number(int min, int max, int64_t* value) {
+    int count = 0;
+    int64_t number = 0;
+    for (; count < max && p_ < end_ && IsDigit(*p_); ++count) number = number * 10 + (*p_++ - '0');
+    *value = number;
+    return count >= min;
+  }
+  bool Two(unsigned* value) {
+    if (end_ - p_ < 2 || !IsDigit(p_[0]) || !IsDigit(p_[1])) return false;
+    *value = static_cast<unsigned>((p_[0] - '0') * 10 + (p_[1] - '0'));
+    p_ += 2;
+    return true;
+  }
+  /// Any number of digits, of which nine count: nanoseconds.
+  uint32_t Fraction() {
+    uint32_t nanos = 0;
+    int count = 0;
+    for (; p_ < end_ && IsDigit(*p_); ++p_) {
+      if (count < 9) {
+        nanos = nanos * 10 + static_cast<uint32_t>(*p_ - '0');
+        ++count;
+      }
+    }
+    for (; count < 9; ++count) nanos *= 10;
+    return nanos;
+  }
+
+ private:
+  const char* p_;
+  const char* end_;
+};
+
+/// "2020", "+12020", "-0001".
+bool ReadYear(Cursor& cursor, int64_t* year) {
+  if (cursor.Take('+')) return cursor.Number(5, 9, year);
+  if (cursor.Take('-')) {
+    if (!cursor.Number(4, 9, year)) return false;
+    *year = -*year;
+    return true;
+  }
+  return cursor.Number(4, 4, year);
+}
+
+bool ReadOneOrTwo(Cursor& cursor, bool lenient, unsigned* value) {
+  int64_t number = 0;
+  if (!cursor.Number(lenient ? 1 : 2, 2, &number)) return false;
+  *value = static_cast<unsigned>(number);
+  return true;
+}
+
+enum class DayOverflow { kRefuse, kClip };
+
+const char* ReadDays(Cursor& cursor, bool lenient, DayOverflow overflow, int64_t* days) {
+  int64_t year = 0;
+  unsigned month = 0;
+  unsigned day = 0;
+  if (!ReadYear(cursor, &year) || !cursor.Take('-') || !ReadOneOrTwo(cursor, lenient, &month) || !cursor.Take('-') ||
+      !ReadOneOrTwo(cursor, lenient, &day)) {
+    return kNotADate;
+  }
+  if (month < 1 || month > 12 || day < 1 || day > 31) return kNoSuchDay;
+  const unsigned last = DaysInMonth(year, month);
+  if (day > last) {
+    if (overflow == DayOverflow::kRefuse) return kNoSuchDay;
+    day = last;
+  }
+  *days = DaysFromCivil(year, month, day);
+  return nullptr;
+}
+
+struct ClockTime {
+  int64_t seconds = 0;
+  uint32_t nanos = 0;
+  bool has_seconds = false;
+};
+
+/// "10:00", "10:00:00", "10:00:00.5". 24:00 with all else zero is let through for the caller to judge.
+bool ReadClock(Cursor& cursor, ClockTime* time) {
+  unsigned hour = 0;
+  unsigned minute = 0;
+  unsigned second = 0;
+  if (!cursor.Two(&hour) || !cursor.Take(':') || !cursor.Two(&minute)) return false;
+  if (cursor.peek() == ':') {
+    cursor.Take(':');
+    if (!cursor.Two(&second)) return false;
+    time->has_seconds = true;
+    if (cursor.Take('.')) time->nanos = cursor.Fraction();
+  }
+  if (hour > 24 || minute > 59 || second > 59) return false;
+  if (hour == 24 && (minute != 0 || second != 0 || time->nanos != 0)) return false;
+  time->seconds = hour * 3600 + minute * 60 + second;
+  return true;
+}
+
+/// "Z", "+02", "+02:00", "+0200", "+02:00:30" at the end of the text.
+bool ReadOffset(Cursor& cursor, int64_t* seconds) {
+  *seconds = 0;
+  if (cursor.Take('Z') || cursor.Take('z')) return true;
+  const bool negative = cursor.peek() == '-';
+  if (!cursor.Take('-') && !cursor.Take('+')) return false;
+  unsigned hour = 0;
+  unsigned minute = 0;
+  unsigned second = 0;
+  if (!cursor.Two(&hour)) return false;
+  if (!cursor.at_end()) {
+    cursor.Take(':');
+    if (!cursor.Two(&minute)) return false;
+    if (cursor.Take(':') && !cursor.Two(&second)) return false;
+  }
+  if (hour > 18 || minute > 59 || second > 59) return false;
+  *seconds = hour * 3600 + minute * 60 + second;
+  if (negative) *seconds = -*seconds;
+  return true;
+}
+
+constexpr int64_t kNanosPerUnit[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+
+const char* JoinInstant(int64_t seconds, uint32_t nanos, const TimestampRules& rules, int64_t* value) {
+  const int64_t cut = nanos - nanos % kNanosPerUnit[rules.precision];
+  const int64_t fraction = cut / (1'000'000'000 / rules.units_per_second);
+  int64_t scaled = 0;
+  if (__builtin_mul_overflow(seconds, rules.units_per_second, &scaled) ||
+      __builtin_add_overflow(scaled, fraction, value)) {
+    return kOutOfRange;
+  }
+  return nullptr;
+}
+
+/// Bytes x of digits become 0 to 9, those of the separators 0, anything else shows in the top bit.
+bool MatchPattern(uint64_t difference, uint64_t allowance) {
+  return (((difference + allowance) | difference) & 0x8080808080808080) == 0;
+}
+
+unsigned Nibble(uint64_t word, int index) { return static_cast<unsigned>(word >> (8 * index)) & 0xF; }
+
+/// "yyyy-MM-ddxHH:mm:ss" of ordinary years, without branches per character. False: the general reader decides.
+bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
+  const uint64_t date = LoadWord(p) ^ LoadWord("0000-00-");
+  const uint64_t middle_pattern = LoadWord("00 00:00") ^ (static_cast<uint64_t>(' ' ^ separator) << 16);
+  const uint64_t middle = LoadWord(p + 8) ^ middle_pattern;
+  // 0x76 lets 0 to 9 pass below the top bit, 0x7F only 0.
+  if (!MatchPattern(date, 0x7F76767F76767676) || !MatchPattern(middle, 0x76767F76767F7676)) return false;
+  if (p[16] != ':' || !IsDigit(p[17]) || !IsDigit(p[18])) return false;
+  const unsigned year = Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
+  const unsigned month = Nibble(date, 5) * 10 + Nibble(date, 6);
+  const unsigned day = Nibble(middle, 0) * 10 + Nibble(middle, 1);
+  const unsigned hour = Nibble(middle, 3) * 10 + Nibble(middle, 4);
+  const unsigned minute = Nibble(middle, 6) * 10 + Nibble(middle, 7);
+  const auto second = static_cast<unsigned>((p[17] - '0') * 10 + (p[18] - '0'));
+  if (month - 1 > 11 || day - 1 > 27 || hour > 23 || minute > 59 || second > 59) return false;
+  *seconds = DaysFromCivil(year, month, day) * kSecondsPerDay + hour * 3600 + minute * 60 + second;
+  return true;
+}
+
+/// What may follow the seconds: nothing, a fraction, Z as the column wants.
+const char* FinishCommonTimestamp(std::string_view rest, int64_t seconds, const TimestampRules& rules, int64_t* value,
+                                  bool* done) {
+  uint32_t nanos = 0;
+  *done = false;
+  if (!rest.empty() && rest.front() == '.') {
+    size_t i = 1;
+    int count = 0;
+    for (; i < rest.size() && IsDigit(rest[i]) && count < 9; ++i, ++count) {
+      nanos = nanos * 10 + static_cast<uint32_t>(rest[i] - '0');
+    }
+    nanos *= static_cast<uint32_t>(kNanosPerUnit[count]);
+    rest.remove_prefix(i);
+  }
+  if (rules.instant ? rest != "Z" : !rest.empty()) return nullptr;
+  *done = true;
+  return JoinInstant(seconds, nanos, rules, value);
+}
+
+const char* CheckZone(Cursor& cursor, const TimestampRules& rules, int64_t* offset) {
+  *offset = 0;
+  const char next = cursor.peek();
+  if (!rules.instant) {
+    if (cursor.at_end()) return nullptr;
+    return next == 'Z' || next == '+' || next == '-' ? kUnwantedZone : kTrailing;
+  }
+  if (rules.style == TimestampStyle::kSql) {
+    if (!cursor.Take('Z')) return kNoZone;
+  } else if (!ReadOffset(cursor, offset)) {
+    return kNoIsoZone;
+  }
+  return cursor.at_end() ? nullptr : kTrailing;
+}
+
+}  // namespace
+
+int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
+  year -= month <= 2 ? 1 : 0;
+  const int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const auto year_of_era = static_cast<unsigned>(year - era * 400);
+  const unsigned day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  const unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  return era * 146097 + static_cast<int64_t>(day_of_era) - 719468;
+}
+
+char* WriteDate(int32_t days, char* out) { return PutDate(days, out); }
+
+char* WriteTime(int32_t millis_of_day, char* out) {
+  out = PutClock(static_cast<unsigned>(millis_of_day) / 1000, out);
+  return PutFraction(static_cast<unsigned>(millis_of_day) % 1000, 3, out);
+}
+
+char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant, char* out) {
+  int64_t seconds = value / units_per_second;
+  int64_t fraction = value % units_per_second;
+  if (fraction < 0) {
+    fraction += units_per_second;
+    --seconds;
+  }
+  int64_t days = seconds / kSecondsPerDay;
+  int64_t second_of_day = seconds % kSecondsPerDay;
+  if (second_of_day < 0) {
+    second_of_day += kSecondsPerDay;
+    --days;
+  }
+  out = PutDate(days, out);
+  *out++ = style == TimestampStyle::kSql ? ' ' : 'T';
+  out = PutClock(static_cast<unsigned>(second_of_day), out);
+  const int digits = units_per_second == 1000 ? 3 : units_per_second == 1'000'000 ? 6 : 9;
+  out = PutFraction(static_cast<uint64_t>(fraction), digits, out);
+  if (instant) *out++ = 'Z';
+  return out;
+}
+
+const char* ParseDate(std::string_view text, bool lenient, int32_t* days) {
+  Cursor cursor(text);
+  int64_t wide = 0;
+  if (const char* reason = ReadDays(cursor, lenient, DayOverflow::kRefuse, &wide)) return reason;
+  if (!cursor.at_end()) return kTrailing;
+  if (wide < INT32_MIN || wide > INT32_MAX) return kOutOfRange;
+  *days = static_cast<int32_t>(wide);
+  return nullptr;
+}
+
+const char* ParseTime(std::string_view text, const TimeRules& rules, int32_t* millis_of_day) {
+  Cursor cursor(text);
+  ClockTime time;
+  if (!ReadClock(cursor, &time)) return kNotATime;
+  if (!cursor.at_end()) return kTrailing;
+  if (rules.seconds_required && !time.has_seconds) return "seconds are required, as in 10:00:00";
+  if (time.seconds == kSecondsPerDay) {
+    if (!rules.end_of_day) return "the last time of a day is 23:59:59.999";
+    time.seconds = 0;
+  }
+  const int digits = rules.precision < 3 ? rules.precision : 3;
+  const uint32_t nanos = time.nanos - time.nanos % static_cast<uint32_t>(kNanosPerUnit[digits]);
+  *millis_of_day = static_cast<int32_t>(time.seconds * 1000 + nanos / 1'000'000);
+  return nullptr;
+}
+
+TimestampRules MakeTimestampRules(TimestampStyle style, bool instant, int precision) {
+  return {style, instant, precision, precision <= 3 ? 1000 : precision <= 6 ? 1'000'000 : 1'000'000'000};
+}
+
+const char* ParseTimestamp(std::string_view text, const TimestampRules& rules, int64_t* value) {
+  const bool sql = rules.style == TimestampStyle::kSql;
+  const char separator = sql ? ' ' : 'T';
+  int64_t seconds = 0;
+  if (text.size() >= 19 && ReadCommonTimestamp(text.data(), separator, &seconds)) {
+    bool done = false;
+    const char* reason = FinishCommonTimestamp(text.substr(19), seconds, rules, value, &done);
+    if (done) return reason;
+  }
+  Cursor cursor(text);
+  int64_t days = 0;
+  const DayOverflow overflow = sql ? DayOverflow::kClip : DayOverflow::kRefuse;
+  if (const char* reason = ReadDays(cursor, false, overflow, &days)) {
+    return reason == kNoSuchDay ? reason : sql ? kNotATimestamp : kNotAnIsoTimestamp;
+  }
+  if (!cursor.Take(separator)) return sql ? kNotATimestamp : kNotAnIsoTimestamp;
+  ClockTime time;
+  if (!ReadClock(cursor, &time)) return sql ? kNotATimestamp : kNotAnIsoTimestamp;
+  if (sql && !time.has_seconds) return kNoSeconds;
+  if (!sql && time.seconds == kSecondsPerDay) return kNotAnIsoTimestamp;
+  int64_t offset = 0;
+  if (const char* reason = CheckZone(cursor, rules, &offset)) return reason;
+  return JoinInstant(days * kSecondsPerDay + time.seconds - offset, time.nanos, rules, value);
+}
+
+}  // namespace sluice::formats::text
