@@ -1,4 +1,5 @@
-// Runs a job graph to its end: attempts, checkpoints, restarts, stop. One Job is one run of one statement (or statement set).
+// Runs a job graph to its end: attempts, checkpoints, restarts, stop. One Job is one run of one
+// statement (or statement set).
 #pragma once
 
 #include <cstdint>
@@ -32,7 +33,8 @@ struct RestartSettings {
 };
 
 struct CheckpointSettings {
-  /// nullopt: no periodic checkpoints (batch); one is still taken at the end when `durable_directory` is set or a sink needs it.
+  /// nullopt: no periodic checkpoints (batch); one is still taken at the end when
+  /// `durable_directory` is set or a sink needs it.
   std::optional<int64_t> interval_ms;
   int64_t timeout_ms = 600'000;
   int64_t min_pause_ms = 0;
@@ -42,6 +44,9 @@ struct CheckpointSettings {
   std::string durable_directory;
   /// Start from this checkpoint or savepoint folder instead of the newest complete one.
   std::string restore_from;
+  /// execution.state-recovery.ignore-unclaimed-state: state of operators that the graph does not
+  /// have is dropped instead of refused.
+  bool allow_unclaimed_state = false;
 };
 
 struct JobSettings {
@@ -61,17 +66,21 @@ class JobListener {
   virtual ~JobListener() = default;
   virtual void OnRestored(CheckpointId id, const std::string& path) { (void)id, (void)path; }
   virtual void OnCheckpoint(CheckpointId id, int64_t duration_ms) { (void)id, (void)duration_ms; }
-  virtual void OnRestart(const Status& cause, int64_t delay_ms, int attempt) { (void)cause, (void)delay_ms, (void)attempt; }
+  virtual void OnRestart(const Status& cause, int64_t delay_ms, int attempt) {
+    (void)cause, (void)delay_ms, (void)attempt;
+  }
 };
 
 class Job {
  public:
   virtual ~Job() = default;
 
-  /// Blocks until the job has ended: OK when all input was processed and published, or after Stop; else the failure that
-  /// restarts could not cure. A job that ended normally (not by Stop) has removed its checkpoints.
+  /// Blocks until the job has ended: OK when all input was processed and published, or after Stop;
+  /// else the failure that restarts could not cure. A job that ended normally (not by Stop) has
+  /// removed its checkpoints.
   virtual Status Run() = 0;
-  /// Takes a last checkpoint, publishes and ends Run with OK, keeping the checkpoint. Thread-safe, not async-signal-safe.
+  /// Takes a last checkpoint, publishes and ends Run with OK, keeping the checkpoint. Thread-safe,
+  /// not async-signal-safe.
   virtual void Stop() = 0;
   /// Ends Run at once with kCancelled. Thread-safe.
   virtual void Cancel() = 0;
@@ -81,6 +90,7 @@ class Job {
 };
 
 /// The threaded runtime. The graph's factories, clock and listener must outlive the job.
-Result<std::unique_ptr<Job>> MakeJob(JobGraph graph, JobSettings settings, const Clock* clock, JobListener* listener);
+Result<std::unique_ptr<Job>> MakeJob(JobGraph graph, JobSettings settings, const Clock* clock,
+                                     JobListener* listener);
 
 }  // namespace sluice::runtime

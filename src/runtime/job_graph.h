@@ -1,5 +1,5 @@
-// A job as the planner hands it to the runtime: vertices (a source and/or a chain of operators, run as `parallelism` tasks) and the
-// exchanges between them.
+// A job as the planner hands it to the runtime: vertices (a source and/or a chain of operators, run
+// as `parallelism` tasks) and the exchanges between them.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ namespace sluice::runtime {
 
 /// One operator of a chain. `make` is called once per subtask and attempt.
 struct OperatorSpec {
-  std::string id;    // Stable address of its state: "sink:default_catalog.default_database.t:writer".
+  std::string id;  // Stable address of its state: "sink:default_catalog.default_database.t:writer".
   std::string name;  // For EXPLAIN and messages.
   std::function<Result<std::unique_ptr<Operator>>(int subtask)> make;
 };

@@ -13,22 +13,29 @@ namespace sluice::runtime {
 
 /// Names in use, so that reader and writer agree. Units last.
 namespace metric {
-inline constexpr std::string_view kRowsIn = "rows_in";              // Rows that sources emitted.
-inline constexpr std::string_view kBytesIn = "bytes_in";            // Bytes that sources read.
-inline constexpr std::string_view kRowsOut = "rows_out";            // Rows that sinks took.
-inline constexpr std::string_view kBytesOut = "bytes_out";          // Bytes of published files.
-inline constexpr std::string_view kBadRecords = "bad_records";      // Records dropped or fields nulled by ignore-parse-errors.
-inline constexpr std::string_view kNullMessages = "null_messages";  // Kafka tombstones in insert-only formats.
+inline constexpr std::string_view kRowsIn = "rows_in";      // Rows that sources emitted.
+inline constexpr std::string_view kBytesIn = "bytes_in";    // Bytes that sources read.
+inline constexpr std::string_view kRowsOut = "rows_out";    // Rows that sinks took.
+inline constexpr std::string_view kBytesOut = "bytes_out";  // Bytes of published files.
+inline constexpr std::string_view kBadRecords =
+    "bad_records";  // Records dropped or fields nulled by ignore-parse-errors.
+inline constexpr std::string_view kNullMessages =
+    "null_messages";  // Kafka tombstones in insert-only formats.
 inline constexpr std::string_view kRowTimeNull = "rowtime_null";
 inline constexpr std::string_view kOpenFiles = "open_files";
 inline constexpr std::string_view kPublishedFiles = "published_files";
 inline constexpr std::string_view kCommittedPartitions = "committed_partitions";
-inline constexpr std::string_view kLateCommits = "late_commits";  // Partitions committed again because late rows came.
-inline constexpr std::string_view kEarlyRolls = "early_rolls";    // Files or row groups ended for want of memory or handles.
+inline constexpr std::string_view kLateCommits =
+    "late_commits";  // Partitions committed again because late rows came.
+inline constexpr std::string_view kEarlyRolls =
+    "early_rolls";  // Files or row groups ended for want of memory or handles.
+inline constexpr std::string_view kUntimedPartitions =
+    "untimed_partitions";  // Whose values give no time to commit by.
 inline constexpr std::string_view kCheckpoint = "checkpoint_id";  // Newest complete one.
 inline constexpr std::string_view kCheckpointMs = "checkpoint_ms";
 inline constexpr std::string_view kRestarts = "restarts";
-inline constexpr std::string_view kWatermarkMs = "watermark_ms";  // At the sink's committer; kMinWatermarkMs before the first.
+inline constexpr std::string_view kWatermarkMs =
+    "watermark_ms";  // At the sink's committer; kMinWatermarkMs before the first.
 }  // namespace metric
 
 /// Thread-safe. Counters live as long as the object.
@@ -39,7 +46,8 @@ class Metrics {
   int64_t Value(std::string_view name) const;
   std::map<std::string, int64_t> Snapshot() const;
 
-  /// What an operator waits for right now ("broker 127.0.0.1:9092: connection refused, retry 3"), "" = nothing.
+  /// What an operator waits for right now ("broker 127.0.0.1:9092: connection refused, retry 3"),
+  /// "" = nothing.
   void SetWaiting(std::string_view who, std::string_view what);
   /// who -> what.
   std::map<std::string, std::string> Waiting() const;

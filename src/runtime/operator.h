@@ -1,8 +1,10 @@
-// An operator: single-threaded, sees elements in order, never blocks. A chain of operators makes a task.
+// An operator: single-threaded, sees elements in order, never blocks. A chain of operators makes a
+// task.
 //
-// The task calls, in this order: Open, Restore (only after a restart), then any number of Process / ProcessWatermark / ProcessIdle / Poll /
-// checkpoint calls, FinishInput once, and still checkpoint calls after it. Slow work goes to the I/O pool, whose completion calls
-// TaskContext::wake; the task then calls Poll. While Ready() is false the task delivers no element to the whole chain.
+// The task calls, in this order: Open, Restore (only after a restart), then any number of Process /
+// ProcessWatermark / ProcessIdle / Poll / checkpoint calls, FinishInput once, and still checkpoint
+// calls after it. Slow work goes to the I/O pool, whose completion calls TaskContext::wake; the
+// task then calls Poll. While Ready() is false the task delivers no element to the whole chain.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,8 @@ namespace sluice::runtime {
 /// The world as one operator or source reader sees it. References outlive the task.
 struct TaskContext {
   std::string job_id;
-  /// Changes with every start and restart of the job: part of hidden names, fences leftovers of earlier attempts.
+  /// Changes with every start and restart of the job: part of hidden names, fences leftovers of
+  /// earlier attempts.
   std::string attempt_id;
   std::string operator_id;
   int subtask = 0;
@@ -41,19 +44,21 @@ struct TaskContext {
   uint64_t random_seed = 0;
   /// Makes the task run soon. Thread-safe; may be called after the task is gone.
   std::function<void()> wake;
-  /// Makes the task run at or soon after a wall-clock time in ms (only the earliest pending one is kept).
+  /// Makes the task run at or soon after a wall-clock time in ms (only the earliest pending one is
+  /// kept).
   std::function<void(int64_t at_ms)> wake_at;
 };
 
-/// Where an operator puts what it makes: the next operator of the chain, or the channels at its end. Never blocks: channels over
-/// their bound make the task wait before its next step.
+/// Where an operator puts what it makes: the next operator of the chain, or the channels at its
+/// end. Never blocks: channels over their bound make the task wait before its next step.
 class Output {
  public:
   virtual ~Output() = default;
   virtual Status Emit(Batch batch) = 0;
   virtual Status EmitWatermark(int64_t millis) = 0;
   virtual Status EmitIdle(bool idle) = 0;
-  /// No more input is needed (LIMIT reached): sources upstream of this chain may end early. Rows that still come are dropped.
+  /// No more input is needed (LIMIT reached): sources upstream of this chain may end early. Rows
+  /// that still come are dropped.
   virtual Status StopInput() = 0;
 };
 
@@ -65,7 +70,8 @@ class Operator {
     context_ = &context;
     return {};
   }
-  /// `state` holds all old subtasks; each operator takes its share (by key group, by hash, or subtask 0 takes all).
+  /// `state` holds all old subtasks; each operator takes its share (by key group, by hash, or
+  /// subtask 0 takes all).
   virtual Status Restore(const RestoredState& state) {
     (void)state;
     return {};
@@ -85,28 +91,33 @@ class Operator {
     (void)out;
     return {};
   }
-  /// False while the operator cannot take more (I/O pending, memory over budget): it must wake the task later.
+  /// False while the operator cannot take more (I/O pending, memory over budget): it must wake the
+  /// task later.
   virtual bool Ready() const { return true; }
-  /// All inputs have ended. What was started here may finish in Poll: the task forwards the end only when Ready() is true again.
+  /// All inputs have ended. What was started here may finish in Poll: the task forwards the end
+  /// only when Ready() is true again.
   virtual Status FinishInput(Output& out) {
     (void)out;
     return {};
   }
 
-  /// Step 1 of a checkpoint: flush, close files, emit what downstream must see before the barrier. May start I/O; Snapshot follows when Ready().
+  /// Step 1 of a checkpoint: flush, close files, emit what downstream must see before the barrier.
+  /// May start I/O; Snapshot follows when Ready().
   virtual Status PrepareSnapshot(const Barrier& barrier, Output& out) {
     (void)barrier;
     (void)out;
     return {};
   }
-  /// Step 2: synchronous and small. Not called for operators without state? It is: write nothing then.
+  /// Step 2: synchronous and small. Not called for operators without state? It is: write nothing
+  /// then.
   virtual Status Snapshot(const Barrier& barrier, StateWriter& state) {
     (void)barrier;
     (void)state;
     return {};
   }
-  /// Checkpoint `id` is durable; covers every id below. May start I/O. Called again for the restored checkpoint right after Restore, so
-  /// that what a crash cut off is done (publishing is idempotent).
+  /// Checkpoint `id` is durable; covers every id below. May start I/O. Called again for the
+  /// restored checkpoint right after Restore, so that what a crash cut off is done (publishing is
+  /// idempotent).
   virtual Status CheckpointComplete(CheckpointId id, Output& out) {
     (void)id;
     (void)out;

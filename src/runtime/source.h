@@ -1,5 +1,5 @@
-// Sources: one Source object per table use (enumerates splits, owns the coordinator part of the state) and one SourceReader per
-// source subtask.
+// Sources: one Source object per table use (enumerates splits, owns the coordinator part of the
+// state) and one SourceReader per source subtask.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,14 @@ namespace sluice::runtime {
 /// Rows ready to leave a reader, with what they say about event time.
 struct SourceBatch {
   Batch rows;
-  /// Highest watermark candidate among the rows (NULL results ignored); nullopt: no watermark declared or all NULL.
+  /// Highest watermark candidate among the rows (NULL results ignored); nullopt: no watermark
+  /// declared or all NULL.
   std::optional<int64_t> watermark_ms;
   int64_t null_row_times = 0;
 };
 
-/// Turns decoded rows (the columns the source produces) into rows as they leave the reader: adds computed columns and evaluates the
-/// watermark. Thread-safe: decode workers call it in parallel.
+/// Turns decoded rows (the columns the source produces) into rows as they leave the reader: adds
+/// computed columns and evaluates the watermark. Thread-safe: decode workers call it in parallel.
 using RowTransform = std::function<Result<SourceBatch>(Batch)>;
 
 /// How watermarks are made and sent, from WATERMARK FOR and scan.watermark.*.
@@ -84,15 +85,17 @@ class Source {
   virtual ~Source() = default;
   virtual bool bounded() const = 0;
 
-  /// Lists, asks the broker, and decides where to begin: from `restored` when there is one. Called once per attempt, before MakeReader,
-  /// on a thread that may block. Fails with what the user must know (path missing, broker down, offsets gone).
+  /// Lists, asks the broker, and decides where to begin: from `restored` when there is one. Called
+  /// once per attempt, before MakeReader, on a thread that may block. Fails with what the user must
+  /// know (path missing, broker down, offsets gone).
   virtual Status Open(const SourceContext& context, const RestoredSourceState* restored) = 0;
-  /// Readers wanted, at most `parallelism`. When fewer, the job puts an exchange behind them and the readers decode on the compute pool.
+  /// Readers wanted, at most `parallelism`. When fewer, the job puts an exchange behind them and
+  /// the readers decode on the compute pool.
   virtual int reader_count() const = 0;
   virtual Result<std::unique_ptr<SourceReader>> MakeReader(int subtask) = 0;
 
-  /// Between these calls no split may change hands: reader snapshots and the coordinator's are taken at different moments and must fit
-  /// together. Thread-safe.
+  /// Between these calls no split may change hands: reader snapshots and the coordinator's are
+  /// taken at different moments and must fit together. Thread-safe.
   virtual void FreezeSplits() {}
   virtual void ThawSplits() {}
   /// The coordinator's part, taken when all readers have answered and before ThawSplits.

@@ -1,5 +1,6 @@
-// State of operators in a checkpoint: named fields per operator and subtask, addressed by operator id and field name, never by
-// position in the plan. The file form (versioned, checksummed) is in checkpoint/.
+// State of operators in a checkpoint: named fields per operator and subtask, addressed by operator
+// id and field name, never by position in the plan. The file form (versioned, checksummed) is in
+// checkpoint/.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +28,12 @@ class StateWriter {
   StateFields fields_;
 };
 
-/// Reads fields back. A missing field is kCorrupt naming operator and field; use Has for fields of later versions.
+/// Reads fields back. A missing field is kCorrupt naming operator and field; use Has for fields of
+/// later versions.
 class StateReader {
  public:
-  StateReader(std::string operator_id, const StateFields& fields) : operator_id_(std::move(operator_id)), fields_(&fields) {}
+  StateReader(std::string operator_id, const StateFields& fields)
+      : operator_id_(std::move(operator_id)), fields_(&fields) {}
   bool Has(std::string_view name) const { return fields_->find(name) != fields_->end(); }
   Result<int64_t> GetI64(std::string_view name) const;
   Result<std::string> GetBytes(std::string_view name) const;
@@ -41,7 +44,8 @@ class StateReader {
   const StateFields* fields_;
 };
 
-/// What the checkpoint holds for one operator: one reader per old subtask (their number may differ from today's).
+/// What the checkpoint holds for one operator: one reader per old subtask (their number may differ
+/// from today's).
 struct RestoredState {
   int64_t checkpoint_id = 0;
   std::vector<StateReader> subtasks;

@@ -14,8 +14,9 @@
 
 namespace sluice::runtime {
 
-/// Used by a reader: tell it what each batch says and let it emit. A watermark never goes back, also when an idle split returns
-/// (known-pitfalls 14.1). A reader with no split is idle at once. Times come from the clock handed in.
+/// Used by a reader: tell it what each batch says and let it emit. A watermark never goes back,
+/// also when an idle split returns (known-pitfalls 14.1). A reader with no split is idle at once.
+/// Times come from the clock handed in.
 class SplitWatermarks {
  public:
   SplitWatermarks(const WatermarkSettings& settings, const Clock* clock);
@@ -26,9 +27,11 @@ class SplitWatermarks {
   void RemoveSplit(const std::string& split);
   /// Rows of `split` were emitted with this highest candidate (nullopt: rows without row time).
   void Observe(const std::string& split, std::optional<int64_t> watermark_ms);
-  /// Emits a watermark or a change of idleness when it is time. Returns the wall-clock ms at which to call again, nullopt = after the next Observe.
+  /// Emits a watermark or a change of idleness when it is time. Returns the wall-clock ms at which
+  /// to call again, nullopt = after the next Observe.
   Result<std::optional<int64_t>> EmitDue(Output& out);
-  /// Backpressure is no idleness: call when the reader could not emit for want of room, so that idle clocks stand still.
+  /// Backpressure is no idleness: call when the reader could not emit for want of room, so that
+  /// idle clocks stand still.
   void Touch();
 
   /// The split that holds the watermark back, for status texts; "" if none.
@@ -36,6 +39,9 @@ class SplitWatermarks {
   int64_t current_ms() const { return emitted_ms_; }
 
  private:
+  /// Moves the idle clocks forward by time in which nobody listened to the splits.
+  void Shift(int64_t millis);
+
   struct Split {
     int64_t watermark_ms;
     int64_t last_activity_ms;
@@ -46,6 +52,7 @@ class SplitWatermarks {
   std::unordered_map<std::string, Split> splits_;
   int64_t emitted_ms_;
   int64_t last_emit_ms_ = 0;
+  std::optional<int64_t> due_ms_;  // When the reader was told to call again.
   bool idle_ = false;
 };
 

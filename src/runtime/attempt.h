@@ -1,0 +1,72 @@
+// One attempt of a job: its sources, tasks and channels, from opening to the last task's end.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/memory_budget.h"
+#include "runtime/checkpoint/coordinator.h"
+#include "runtime/job.h"
+#include "runtime/scoped_io_pool.h"
+#include "runtime/task.h"
+
+namespace sluice::runtime {
+
+/// What all attempts of a job share. Everything outlives the job's master.
+struct JobWorld {
+  const Clock* clock = nullptr;
+  Executor* executor = nullptr;
+  IoPool* io_pool = nullptr;
+  arrow::MemoryPool* memory_pool = nullptr;
+  MemoryBudget* budget = nullptr;
+  Metrics* metrics = nullptr;
+};
+
+class Attempt {
+ public:
+  struct Parts {
+    const JobGraph* graph = nullptr;  // Fused; outlives the attempt.
+    const JobSettings* settings = nullptr;
+    JobWorld world;
+    std::string id;
+    uint64_t random_seed = 0;
+    std::shared_ptr<const CheckpointData> restored;  // Null on a fresh start.
+    TaskEvents* events = nullptr;
+    std::function<void()> on_quiet;  // All I/O and compute work is over, after Cancel.
+  };
+  explicit Attempt(Parts parts);
+
+  /// Opens the sources and makes the tasks. Blocking. Skips the sources when the restored
+  /// checkpoint is the final one.
+  Status Open();
+  /// Hands the tasks to the executor.
+  void Start();
+  /// Ends all tasks and drops I/O that has not begun.
+  void Cancel();
+
+  void TriggerCheckpoint(const Barrier& barrier);
+  void NotifyComplete(CheckpointId id, bool last);
+
+  int task_count() const { return static_cast<int>(tasks_.size()); }
+  const std::vector<SourceHandle>& sources() const { return sources_; }
+  CheckpointId restored_id() const { return parts_.restored ? parts_.restored->id : 0; }
+  bool only_publishes() const { return parts_.restored != nullptr && parts_.restored->final; }
+
+ private:
+  Status CheckClaims() const;
+  Status OpenSource(int vertex_index, std::vector<int>* reader_counts);
+  Status MakeTasks(const JobGraph& graph, const std::vector<std::shared_ptr<Source>>& sources);
+  Result<std::vector<ChainLink>> MakeChain(const Vertex& vertex, int subtask);
+  TaskContext MakeContext(const std::string& operator_id, int subtask, int parallelism);
+  void Connect(const JobGraph& graph, std::vector<std::vector<TaskParts>>* tasks);
+
+  Parts parts_;
+  ScopedIoPool io_pool_;
+  ScopedIoPool compute_pool_;
+  std::vector<SourceHandle> sources_;
+  std::vector<std::shared_ptr<Source>> source_of_vertex_;
+  std::vector<std::shared_ptr<Task>> tasks_;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,34 @@
+// One checkpoint: the state of every operator and source of a job at one cut through its streams.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "runtime/element.h"
+#include "runtime/state.h"
+
+namespace sluice::runtime {
+
+/// State of one subtask as it answers a barrier.
+struct OperatorState {
+  std::string operator_id;
+  int subtask = 0;
+  StateFields fields;
+};
+
+/// Subtask number under which the coordinator part of a source is kept.
+constexpr int kCoordinatorSubtask = -1;
+
+struct CheckpointData {
+  CheckpointId id = 0;
+  std::string job_id;
+  std::string job_name;
+  int64_t created_ms = 0;
+  bool stopping = false;  // Barrier::stopping.
+  bool final = false;     // Barrier::final: nothing is left but publishing.
+  /// Operator or source id -> subtask -> fields. Operators without any state are left out.
+  std::map<std::string, std::map<int, StateFields>> operators;
+};
+
+}  // namespace sluice::runtime

@@ -1,0 +1,239 @@
+#include "runtime/checkpoint/checkpoint_store.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <mutex>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "runtime/checkpoint/checkpoint_file.h"
+#include "types/arrow_status.h"
+
+namespace sluice::runtime {
+namespace {
+
+constexpr std::string_view kPrefix = "chk-";
+constexpr std::string_view kMetadata = "_metadata";
+constexpr std::string_view kState = "state";
+
+Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
+  std::shared_ptr<arrow::io::RandomAccessFile> file;
+  if (const int result = disk->OpenRead(path, &file); result < 0) {
+    return fs::DiskError(-result, "read", path);
+  }
+  SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
+  std::string bytes(static_cast<size_t>(size), '\0');
+  SLUICE_ASSIGN_ARROW(const int64_t got, file->ReadAt(0, size, bytes.data()));
+  if (got != size) return Status::IoError("Cannot read " + path + ": it became shorter.");
+  return bytes;
+}
+
+class DiskCheckpointStore final : public CheckpointStore {
+ public:
+  DiskCheckpointStore(std::string directory, fs::Disk* disk)
+      : directory_(std::move(directory)), disk_(*disk) {}
+
+  Result<Loaded> LoadNewest() override {
+    const std::lock_guard lock(mutex_);
+    Loaded loaded;
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
+    for (const Folder& folder : folders) loaded.highest_id = std::max(loaded.highest_id, folder.id);
+    for (auto it = folders.rbegin(); it != folders.rend(); ++it) {
+      if (!it->complete) {
+        SLUICE_RETURN_NOT_OK(RemoveTree(it->path));
+      } else if (!loaded.data) {
+        // A rename that was seen but not synced could be undone by a power loss after its files
+        // were published.
+        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(it->path), "sync", it->path));
+        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        SLUICE_ASSIGN_OR_RETURN(CheckpointData data, ReadCheckpointFolder(it->path, &disk_));
+        loaded.data = std::make_shared<const CheckpointData>(std::move(data));
+        loaded.path = it->path;
+      }
+    }
+    return loaded;
+  }
+
+  Status Write(std::shared_ptr<const CheckpointData> data) override {
+    SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(*data));
+    const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(MakeDirectories(directory_));
+    const std::string folder = PathOf(data->id);
+    SLUICE_CRASH_POINT("checkpoint.before_state_write");
+    // Leftovers of an attempt whose write failed half-way.
+    SLUICE_RETURN_NOT_OK(RemoveTree(folder));
+    SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(folder), "create", folder));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+    SLUICE_RETURN_NOT_OK(WriteFile(Join(folder, kState), files.state));
+    SLUICE_CRASH_POINT("checkpoint.after_state_write");
+    const std::string metadata = Join(folder, kMetadata);
+    const std::string hidden = Join(folder, "._metadata.inprogress");
+    SLUICE_RETURN_NOT_OK(WriteFile(hidden, files.metadata));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
+    SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
+    SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(hidden, metadata), "rename", hidden));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
+    SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
+    return {};
+  }
+
+  Status Retain(int64_t count) override {
+    const std::lock_guard lock(mutex_);
+    SLUICE_ASSIGN_OR_RETURN(std::vector<Folder> folders, List());
+    std::erase_if(folders, [](const Folder& folder) { return !folder.complete; });
+    const size_t keep = static_cast<size_t>(std::max<int64_t>(count, 1));
+    if (folders.size() <= keep) return {};
+    SLUICE_CRASH_POINT("checkpoint.before_old_delete");
+    folders.resize(folders.size() - keep);
+    for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
+    return {};
+  }
+
+  Status RemoveAll() override {
+    const std::lock_guard lock(mutex_);
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
+    // Oldest first: while one is left it is the newest, which publishes nothing anew.
+    for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
+    return {};
+  }
+
+ private:
+  struct Folder {
+    CheckpointId id;
+    std::string path;
+    bool complete;
+  };
+
+  static std::string Join(const std::string& folder, std::string_view name) {
+    return folder + "/" + std::string(name);
+  }
+  std::string PathOf(CheckpointId id) const {
+    return Join(directory_, std::string(kPrefix) + std::to_string(id));
+  }
+  static Status Check(int result, std::string_view what, const std::string& path) {
+    return result < 0 ? fs::DiskError(-result, what, path) : Status();
+  }
+
+  Status RemoveTree(const std::string& path) {
+    const int result = disk_.RemoveTree(path);
+    return result == -ENOENT ? Status() : Check(result, "remove", path);
+  }
+
+  // All checkpoint folders by id, ascending.
+  Result<std::vector<Folder>> List() {
+    std::vector<fs::FileInfo> entries;
+    const int result = disk_.List(directory_, &entries);
+    if (result == -ENOENT) return std::vector<Folder>();
+    SLUICE_RETURN_NOT_OK(Check(result, "list", directory_));
+    std::vector<Folder> folders;
+    for (const fs::FileInfo& entry : entries) {
+      if (!entry.is_directory || !entry.name().starts_with(kPrefix)) continue;
+      const std::optional<int64_t> id = ParseInt64(entry.name().substr(kPrefix.size()));
+      if (!id || *id <= 0) continue;
+      const std::string path = PathOf(*id);
+      fs::FileInfo info;
+      const int found = disk_.Stat(Join(path, kMetadata), &info);
+      if (found < 0 && found != -ENOENT) {
+        return fs::DiskError(-found, "look at", Join(path, kMetadata));
+      }
+      folders.push_back({*id, path, found >= 0});
+    }
+    std::sort(folders.begin(), folders.end(),
+              [](const Folder& a, const Folder& b) { return a.id < b.id; });
+    return folders;
+  }
+
+  // Metadata first: a folder that is half removed is no checkpoint.
+  Status Remove(const Folder& folder) {
+    const std::string metadata = Join(folder.path, kMetadata);
+    const int result = disk_.Unlink(metadata);
+    if (result < 0 && result != -ENOENT) return fs::DiskError(-result, "remove", metadata);
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder.path), "sync", folder.path));
+    return RemoveTree(folder.path);
+  }
+
+  Status MakeDirectories(const std::string& path) {
+    if (path.empty() || path == "/") return {};
+    fs::FileInfo info;
+    if (disk_.Stat(path, &info) >= 0) {
+      return info.is_directory ? Status() : fs::DiskError(ENOTDIR, "create", path);
+    }
+    const size_t slash = path.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
+    SLUICE_RETURN_NOT_OK(parent == "." ? Status() : MakeDirectories(parent));
+    const int result = disk_.MakeDirectory(path);
+    if (result < 0 && result != -EEXIST) return fs::DiskError(-result, "create", path);
+    return Check(disk_.SyncDirectory(parent.empty() ? "/" : parent), "sync", parent);
+  }
+
+  Status WriteFile(const std::string& path, std::string_view bytes) {
+    const int descriptor = disk_.OpenNew(path);
+    SLUICE_RETURN_NOT_OK(Check(descriptor, "create", path));
+    Status status;
+    for (size_t written = 0; written < bytes.size() && status.ok();) {
+      const int64_t count =
+          disk_.WriteAt(descriptor, static_cast<int64_t>(written), bytes.substr(written));
+      status = count == 0 ? Status::IoError("Cannot write " + path + ": nothing was taken.")
+                          : Check(static_cast<int>(std::min<int64_t>(count, 0)), "write", path);
+      written += static_cast<size_t>(std::max<int64_t>(count, 0));
+    }
+    if (status.ok()) status = Check(disk_.SyncData(descriptor), "sync", path);
+    const Status closed = Check(disk_.Close(descriptor), "close", path);
+    return status.ok() ? closed : status;
+  }
+
+  const std::string directory_;
+  fs::Disk& disk_;
+  // Retain must not count a checkpoint whose rename is done and not yet durable.
+  std::mutex mutex_;
+};
+
+class MemoryCheckpointStore final : public CheckpointStore {
+ public:
+  Result<Loaded> LoadNewest() override {
+    return Loaded{newest_, {}, newest_ == nullptr ? 0 : newest_->id};
+  }
+  Status Write(std::shared_ptr<const CheckpointData> data) override {
+    newest_ = std::move(data);
+    return {};
+  }
+  Status Retain(int64_t) override { return {}; }
+  Status RemoveAll() override {
+    newest_ = nullptr;
+    return {};
+  }
+
+ private:
+  std::shared_ptr<const CheckpointData> newest_;
+};
+
+}  // namespace
+
+std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk) {
+  return std::make_unique<DiskCheckpointStore>(std::move(directory), disk);
+}
+
+std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore() {
+  return std::make_unique<MemoryCheckpointStore>();
+}
+
+Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk) {
+  std::string folder = path;
+  if (folder.starts_with("file:")) {
+    folder = folder.substr(5);
+    if (folder.starts_with("//")) folder = folder.substr(2);
+  }
+  while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  Result<std::string> metadata = ReadWholeFile(folder + "/_metadata", disk);
+  if (!metadata.ok() && metadata.status().code() == StatusCode::kNotFound) {
+    return Status::NotFound("There is no checkpoint in " + folder +
+                            ": it has no file _metadata. Name the folder of one checkpoint or "
+                            "savepoint, such as .../chk-3.");
+  }
+  SLUICE_RETURN_NOT_OK(metadata.status());
+  SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
+  return DecodeCheckpoint(*metadata, state, folder);
+}
+
+}  // namespace sluice::runtime

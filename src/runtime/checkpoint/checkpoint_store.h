@@ -1,0 +1,47 @@
+// The folder of a job's checkpoints: `<directory>/chk-<n>/` with `state` and `_metadata`.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "fs/local/disk.h"
+#include "runtime/checkpoint/checkpoint_data.h"
+
+namespace sluice::runtime {
+
+/// Keeps checkpoints and gives the newest complete one back. Blocking: call it on the I/O pool.
+/// Thread-safe.
+class CheckpointStore {
+ public:
+  virtual ~CheckpointStore() = default;
+
+  struct Loaded {
+    std::shared_ptr<const CheckpointData> data;  // Null when there is none.
+    std::string path;
+    /// Ids of new checkpoints must be above it.
+    CheckpointId highest_id = 0;
+  };
+  /// The newest complete checkpoint, made durable for good; incomplete ones are removed. A complete
+  /// one that cannot be read is an error: going back to an older one would write rows twice.
+  virtual Result<Loaded> LoadNewest() = 0;
+  /// Durable and complete when OK is returned: the rename of the metadata is the commit point.
+  virtual Status Write(std::shared_ptr<const CheckpointData> data) = 0;
+  /// Removes complete checkpoints older than the newest `count`, and never the newest.
+  virtual Status Retain(int64_t count) = 0;
+  /// Removes everything: the job has ended.
+  virtual Status RemoveAll() = 0;
+};
+
+/// On a disk, which must outlive the store. `directory` is made on first use.
+std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk);
+/// In memory only, for queries.
+std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore();
+
+/// Reads one checkpoint or savepoint folder ("/a/chk-3" or "file:///a/chk-3").
+Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk);
+
+}  // namespace sluice::runtime

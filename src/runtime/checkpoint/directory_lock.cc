@@ -1,0 +1,79 @@
+#include "runtime/checkpoint/directory_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+#include "common/text.h"
+
+namespace sluice::runtime {
+namespace {
+
+constexpr const char* kFileName = "/lock";
+
+std::string HolderOf(int descriptor) {
+  char bytes[32] = {};
+  const ssize_t got = ::pread(descriptor, bytes, sizeof bytes - 1, 0);
+  const std::string_view text = TrimAscii({bytes, static_cast<size_t>(got < 0 ? 0 : got)});
+  return ParseInt64(text) ? "process " + std::string(text) : "another process";
+}
+
+// True when the file behind `descriptor` is still the one under `path`: its last holder may have
+// removed it in between.
+bool IsStillThere(int descriptor, const std::string& path) {
+  struct stat opened {};
+  struct stat named {};
+  return ::fstat(descriptor, &opened) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(const std::string& directory) {
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) return Status::FromErrno(error.value(), "Cannot create the state folder " + directory);
+  const std::string path = directory + kFileName;
+  while (true) {
+    const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (descriptor < 0) return Status::FromErrno(errno, "Cannot open " + path);
+    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+      const int reason = errno;
+      const std::string holder = HolderOf(descriptor);
+      ::close(descriptor);
+      if (reason != EWOULDBLOCK) return Status::FromErrno(reason, "Cannot lock " + path);
+      return Status::AlreadyExists("The state folder " + directory + " is in use by " + holder +
+                                   ", which runs the same job. Wait until it has ended or stop "
+                                   "it; give this job another pipeline.name to run both.");
+    }
+    if (!IsStillThere(descriptor, path)) {
+      ::close(descriptor);
+      continue;
+    }
+    const std::string pid = std::to_string(::getpid()) + "\n";
+    // Only for the message above: a failure here changes nothing.
+    if (::ftruncate(descriptor, 0) == 0) {
+      [[maybe_unused]] const ssize_t written = ::pwrite(descriptor, pid.data(), pid.size(), 0);
+    }
+    return std::unique_ptr<DirectoryLock>(new DirectoryLock(directory, descriptor));
+  }
+}
+
+void DirectoryLock::ReleaseAndRemove() {
+  if (descriptor_ < 0) return;
+  ::unlink((directory_ + kFileName).c_str());
+  ::close(descriptor_);
+  descriptor_ = -1;
+  ::rmdir(directory_.c_str());  // Fails when something is left in it, and then it stays.
+}
+
+DirectoryLock::~DirectoryLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+}  // namespace sluice::runtime
