@@ -1,0 +1,50 @@
+#include "cli/signals.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace sluice::cli {
+namespace {
+
+std::mutex g_mutex;
+std::function<void()> g_action;
+std::atomic<bool> g_requested{false};
+
+void WaitForSignals(sigset_t signals) {
+  int signal = 0;
+  while (::sigwait(&signals, &signal) == 0) {
+    std::function<void()> action;
+    {
+      const std::lock_guard lock(g_mutex);
+      action = g_action;
+    }
+    if (g_requested.exchange(true) || !action) ::_exit(128 + signal);
+    action();
+  }
+}
+
+}  // namespace
+
+void StartSignalThread() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // A closed pipe is seen as a failed write.
+  std::thread(WaitForSignals, signals).detach();
+}
+
+void OnStopSignal(std::function<void()> action) {
+  const std::lock_guard lock(g_mutex);
+  g_action = std::move(action);
+}
+
+bool StopRequested() { return g_requested.load(); }
+
+}  // namespace sluice::cli
