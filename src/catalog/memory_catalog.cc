@@ -6,7 +6,8 @@ namespace {
 
 class MemoryCatalog final : public Catalog {
  public:
-  explicit MemoryCatalog(std::string default_database) : default_database_(std::move(default_database)) {
+  explicit MemoryCatalog(std::string default_database)
+      : default_database_(std::move(default_database)) {
     databases_[default_database_];
   }
 
@@ -24,7 +25,8 @@ class MemoryCatalog final : public Catalog {
   }
 
   Status CreateDatabase(const std::string& name, Database database) override {
-    if (databases_.contains(name)) return Status::AlreadyExists("Database " + name + " already exists.");
+    if (databases_.contains(name))
+      return Status::AlreadyExists("Database " + name + " already exists.");
     databases_[name].info = std::move(database);
     return {};
   }
@@ -48,27 +50,32 @@ class MemoryCatalog final : public Catalog {
     return names;
   }
 
-  Result<std::shared_ptr<const CatalogTable>> FindTable(const std::string& database, const std::string& name) override {
+  Result<std::shared_ptr<const CatalogTable>> FindTable(const std::string& database,
+                                                        const std::string& name) override {
     const auto entry = databases_.find(database);
     if (entry == databases_.end()) return std::shared_ptr<const CatalogTable>();
     const auto table = entry->second.tables.find(name);
     return table == entry->second.tables.end() ? nullptr : table->second;
   }
 
-  Status CreateTable(const std::string& database, const std::string& name, CatalogTable table) override {
+  Status CreateTable(const std::string& database, const std::string& name,
+                     CatalogTable table) override {
     SLUICE_ASSIGN_OR_RETURN(Entry * entry, Find(database));
-    if (entry->tables.contains(name)) return Status::AlreadyExists("Table " + name + " already exists.");
+    if (entry->tables.contains(name))
+      return Status::AlreadyExists("Table " + name + " already exists.");
     entry->tables[name] = std::make_shared<const CatalogTable>(std::move(table));
     return {};
   }
 
-  Status AlterTable(const std::string& database, const std::string& name, CatalogTable table) override {
+  Status AlterTable(const std::string& database, const std::string& name,
+                    CatalogTable table) override {
     SLUICE_ASSIGN_OR_RETURN(Entry * entry, Find(database));
     entry->tables[name] = std::make_shared<const CatalogTable>(std::move(table));
     return {};
   }
 
-  Status RenameTable(const std::string& database, const std::string& name, const std::string& new_name) override {
+  Status RenameTable(const std::string& database, const std::string& name,
+                     const std::string& new_name) override {
     SLUICE_ASSIGN_OR_RETURN(Entry * entry, Find(database));
     auto node = entry->tables.extract(name);
     if (node.empty()) return Status::NotFound("Table " + name + " does not exist.");
@@ -91,7 +98,8 @@ class MemoryCatalog final : public Catalog {
 
   Result<Entry*> Find(const std::string& database) {
     const auto it = databases_.find(database);
-    if (it == databases_.end()) return Status::NotFound("Database " + database + " does not exist.");
+    if (it == databases_.end())
+      return Status::NotFound("Database " + database + " does not exist.");
     return &it->second;
   }
 

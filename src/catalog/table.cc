@@ -43,7 +43,8 @@ Schema CatalogTable::SinkSchema() const {
 }
 
 Schema CatalogTable::PhysicalSchema() const {
-  return SchemaOf(columns, [](const TableColumn& column) { return column.kind == ColumnKind::kPhysical; });
+  return SchemaOf(columns,
+                  [](const TableColumn& column) { return column.kind == ColumnKind::kPhysical; });
 }
 
 }  // namespace sluice::catalog

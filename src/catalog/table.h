@@ -31,15 +31,17 @@ enum class ColumnKind { kPhysical, kComputed, kMetadata };
 struct TableColumn {
   ColumnKind kind = ColumnKind::kPhysical;
   std::string name;
-  SqlType type;                             // Of a computed column: of its expression.
-  std::string expression;                   // kComputed: canonical SQL over the other columns' names.
+  SqlType type;            // Of a computed column: of its expression.
+  std::string expression;  // kComputed: canonical SQL over the other columns' names.
   std::optional<std::string> metadata_key;  // kMetadata: FROM 'key'; nullopt: the column's name.
   bool is_virtual = false;                  // kMetadata: read only.
   std::optional<std::string> comment;
 
   const std::string& key() const { return metadata_key ? *metadata_key : name; }
   /// True for columns that INSERT takes.
-  bool persisted() const { return kind == ColumnKind::kPhysical || (kind == ColumnKind::kMetadata && !is_virtual); }
+  bool persisted() const {
+    return kind == ColumnKind::kPhysical || (kind == ColumnKind::kMetadata && !is_virtual);
+  }
 };
 
 struct WatermarkSpec {

@@ -5,9 +5,9 @@
 
 #include <cstdio>
 
+#include "cli/output/cell.h"
 #include "common/clock.h"
 #include "common/text.h"
-#include "cli/output/cell.h"
 #include "runtime/element.h"
 #include "types/value_text.h"
 
@@ -37,19 +37,21 @@ int TerminalWidth() {
 std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms) {
   using namespace runtime::metric;  // NOLINT: the names of metrics.
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
-  std::string text = std::to_string(elapsed_ms / 1000) + " s  in " + count(kRowsIn) + " (" + RateText(rows_per_second) +
-                     ")  out " + count(kRowsOut);
+  std::string text = std::to_string(elapsed_ms / 1000) + " s  in " + count(kRowsIn) + " (" +
+                     RateText(rows_per_second) + ")  out " + count(kRowsOut);
   if (metrics.Value(kCheckpoint) > 0) {
     text += "  checkpoint " + std::to_string(metrics.Value(kCheckpoint)) + " (" +
             std::to_string(metrics.Value(kCheckpointMs)) + " ms)";
   }
   const int64_t watermark = metrics.Value(kWatermarkMs);
-  if (watermark != 0 && watermark != runtime::kMinWatermarkMs && watermark != runtime::kMaxWatermarkMs) {
+  if (watermark != 0 && watermark != runtime::kMinWatermarkMs &&
+      watermark != runtime::kMaxWatermarkMs) {
     text += "  watermark ";
     AppendTimestampText(watermark / 1000 - (watermark % 1000 < 0 ? 1 : 0), 0, 0, &text);
   }
   text += "  files " + count(kOpenFiles) + " open, " + count(kPublishedFiles) + " published";
-  if (metrics.Value(kCommittedPartitions) > 0) text += "  partitions " + count(kCommittedPartitions);
+  if (metrics.Value(kCommittedPartitions) > 0)
+    text += "  partitions " + count(kCommittedPartitions);
   if (metrics.Value(kBadRecords) > 0) text += "  bad " + count(kBadRecords);
   for (const auto& [who, what] : metrics.Waiting()) {
     if (!what.empty()) text += "  waits: " + what;
@@ -62,16 +64,20 @@ std::string SummaryText(const runtime::Metrics& metrics, double seconds) {
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
   std::string text = count(kRowsIn) + " rows in, " + count(kRowsOut) + " out";
   if (metrics.Value(kPublishedFiles) > 0) text += ", " + count(kPublishedFiles) + " files";
-  if (metrics.Value(kCommittedPartitions) > 0) text += ", " + count(kCommittedPartitions) + " partitions committed";
+  if (metrics.Value(kCommittedPartitions) > 0)
+    text += ", " + count(kCommittedPartitions) + " partitions committed";
   if (metrics.Value(kBadRecords) > 0) text += ", " + count(kBadRecords) + " bad records";
-  if (metrics.Value(kRowTimeNull) > 0) text += ", " + count(kRowTimeNull) + " rows without row time";
+  if (metrics.Value(kRowTimeNull) > 0)
+    text += ", " + count(kRowTimeNull) + " rows without row time";
   char time[48];
   std::snprintf(time, sizeof(time), " in %.2f s", seconds);
   return text + time;
 }
 
 LiveLine::LiveLine()
-    : enabled_(::isatty(STDERR_FILENO) != 0), started_us_(Clock::System().MonotonicMicros()), last_us_(started_us_) {}
+    : enabled_(::isatty(STDERR_FILENO) != 0),
+      started_us_(Clock::System().MonotonicMicros()),
+      last_us_(started_us_) {}
 
 void LiveLine::Update(const std::string& job_name, const runtime::Metrics& metrics) {
   if (!enabled_) return;
@@ -83,7 +89,8 @@ void LiveLine::Update(const std::string& job_name, const runtime::Metrics& metri
     last_us_ = now_us;
     last_rows_ = rows;
   }
-  const std::string text = job_name + ": " + LiveText(metrics, rate_, (now_us - started_us_) / 1000);
+  const std::string text =
+      job_name + ": " + LiveText(metrics, rate_, (now_us - started_us_) / 1000);
   std::fprintf(stderr, "\r\x1b[K%s", FitCells(text, TerminalWidth() - 1).c_str());
   std::fflush(stderr);
   shown_ = true;

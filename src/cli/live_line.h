@@ -27,10 +27,12 @@ class LiveLine {
   double rate_ = 0;
 };
 
-/// The text of the line: rows in and out, rate, checkpoint, watermark, files, partitions, and what the job waits for.
+/// The text of the line: rows in and out, rate, checkpoint, watermark, files, partitions, and what
+/// the job waits for.
 std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms);
 
-/// One line for the end of a job: "10,000 rows in, 10,000 out, 24 files, 24 partitions committed in 1.2 s".
+/// One line for the end of a job: "10,000 rows in, 10,000 out, 24 files, 24 partitions committed
+/// in 1.2 s".
 std::string SummaryText(const runtime::Metrics& metrics, double seconds);
 
 }  // namespace sluice::cli

@@ -16,7 +16,8 @@ namespace {
 constexpr int kExitUsage = 2;
 
 /// -D key=value into the map; false when there is no '='.
-bool AddConfiguration(const std::vector<std::string>& definitions, sluice::OptionMap* configuration) {
+bool AddConfiguration(const std::vector<std::string>& definitions,
+                      sluice::OptionMap* configuration) {
   for (const std::string& definition : definitions) {
     const size_t equals = definition.find('=');
     if (equals == std::string::npos || equals == 0) {
@@ -36,23 +37,31 @@ struct RunArguments {
 };
 
 CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
-  CLI::App* run = app->add_subcommand("run", "Run the statements of a SQL script, or of -e, in order.");
+  CLI::App* run =
+      app->add_subcommand("run", "Run the statements of a SQL script, or of -e, in order.");
   run->add_option("FILE", arguments->options.file, "SQL script ('-' reads standard input)");
   run->add_option("-e,--execute", arguments->options.statement, "SQL text instead of a file");
-  run->add_option("-D", arguments->definitions, "Configuration as by SET: -D execution.runtime-mode=batch")->type_name("KEY=VALUE");
+  run->add_option("-D", arguments->definitions,
+                  "Configuration as by SET: -D execution.runtime-mode=batch")
+      ->type_name("KEY=VALUE");
   run->add_option("-o,--output", arguments->output, "How results are printed: table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();
-  run->add_flag("--fresh", arguments->options.fresh, "Forget the state of earlier runs instead of resuming from the newest checkpoint");
-  run->add_option("--log-format", arguments->log_format, "Log lines on standard error: text or json")
+  run->add_flag("--fresh", arguments->options.fresh,
+                "Forget the state of earlier runs instead of resuming from the newest checkpoint");
+  run->add_option("--log-format", arguments->log_format,
+                  "Log lines on standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
-  run->add_option("--log-level", arguments->options.log_level, "Lowest level that is logged: debug, info, warn or error")
+  run->add_option("--log-level", arguments->options.log_level,
+                  "Lowest level that is logged: debug, info, warn or error")
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}))
       ->capture_default_str();
   run->footer(
-      "A bounded INSERT is waited for before the next statement; an unbounded one goes on while the script continues, and the\n"
-      "command ends when all jobs have ended. After a crash or a stop (Ctrl-C) the same command resumes where it was.\n"
+      "A bounded INSERT is waited for before the next statement; an unbounded one goes on while "
+      "the script continues, and the\n"
+      "command ends when all jobs have ended. After a crash or a stop (Ctrl-C) the same command "
+      "resumes where it was.\n"
       "Exit code: 0 all statements succeeded, 1 a statement failed, 2 bad usage.\n\n"
       "  sluice run job.sql\n"
       "  sluice run -e \"SELECT 1 + 1\"\n"
@@ -62,16 +71,18 @@ CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
 
 int Run(RunArguments& arguments) {
   if (arguments.options.file.empty() == arguments.options.statement.empty()) {
-    std::fprintf(stderr, "sluice run: give a script or a statement with -e, not %s. See 'sluice run --help'.\n",
-                 arguments.options.file.empty() ? "neither" : "both");
+    std::fprintf(
+        stderr,
+        "sluice run: give a script or a statement with -e, not %s. See 'sluice run --help'.\n",
+        arguments.options.file.empty() ? "neither" : "both");
     return kExitUsage;
   }
   if (!AddConfiguration(arguments.definitions, &arguments.options.configuration)) return kExitUsage;
   arguments.options.output = arguments.output == "csv"    ? sluice::cli::OutputFormat::kCsv
                              : arguments.output == "json" ? sluice::cli::OutputFormat::kJson
                                                           : sluice::cli::OutputFormat::kTable;
-  arguments.options.log_format =
-      arguments.log_format == "json" ? sluice::cli::LogFormat::kJson : sluice::cli::LogFormat::kText;
+  arguments.options.log_format = arguments.log_format == "json" ? sluice::cli::LogFormat::kJson
+                                                                : sluice::cli::LogFormat::kText;
   sluice::cli::StartSignalThread();
   return sluice::cli::RunScript(arguments.options);
 }
@@ -79,7 +90,9 @@ int Run(RunArguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{"Sluice runs Flink SQL on one machine: streams into partitioned files, exactly once, and back."};
+  CLI::App app{
+      "Sluice runs Flink SQL on one machine: streams into partitioned files, exactly once, and "
+      "back."};
   bool show_version = false;
   bool list_crash_points = false;
   app.add_flag("--version", show_version, "Show the version");
@@ -93,7 +106,8 @@ int main(int argc, char** argv) {
     return code == 0 ? 0 : kExitUsage;
   }
   if (show_version) {
-    std::printf("sluice %s (time zones %s)\n", sluice::cli::kVersion, sluice::TimeZone::DatabaseVersion().c_str());
+    std::printf("sluice %s (time zones %s)\n", sluice::cli::kVersion,
+                sluice::TimeZone::DatabaseVersion().c_str());
     return 0;
   }
   if (list_crash_points) {

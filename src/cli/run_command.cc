@@ -26,7 +26,9 @@ constexpr int kExitOk = 0;
 constexpr int kExitFailed = 1;
 constexpr int kExitUsage = 2;
 
-double SecondsSince(int64_t start_us) { return static_cast<double>(Clock::System().MonotonicMicros() - start_us) / 1e6; }
+double SecondsSince(int64_t start_us) {
+  return static_cast<double>(Clock::System().MonotonicMicros() - start_us) / 1e6;
+}
 
 /// Runs the statements of one script. Not thread-safe.
 class ScriptRunner {
@@ -45,7 +47,8 @@ class ScriptRunner {
     session_options.fresh = options_.fresh;
     session_options.script_name = script_name_;
     session_options.notice = [this](const std::string& line) { Notice(line); };
-    Result<std::unique_ptr<engine::Session>> session = engine::Session::Open(std::move(session_options));
+    Result<std::unique_ptr<engine::Session>> session =
+        engine::Session::Open(std::move(session_options));
     if (!session.ok()) {
       Report(session.status());
       return kExitUsage;
@@ -89,19 +92,21 @@ class ScriptRunner {
     if (!outcome.ok()) {
       Status status = outcome.status();
       if (!status.position().known() && script_name_ != "-e") {
-        status = std::move(status).WithContext("In the statement at line " + std::to_string(statement.range.begin.line) + ":");
+        status = std::move(status).WithContext("In the statement at line " +
+                                               std::to_string(statement.range.begin.line) + ":");
       }
       Report(status);
       return false;
     }
     if (auto* table = std::get_if<engine::TextTable>(&*outcome)) {
-      const bool plain_ok = table->columns.size() == 1 && table->columns[0] == "result" && table->rows.size() == 1 &&
-                            table->rows[0][0] == "OK";
+      const bool plain_ok = table->columns.size() == 1 && table->columns[0] == "result" &&
+                            table->rows.size() == 1 && table->rows[0][0] == "OK";
       if (!plain_ok) PrintTextTable(options_.output, *table, stdout);
       std::fflush(stdout);
       return true;
     }
-    if (auto* query = std::get_if<engine::QueryResult>(&*outcome)) return PrintQuery(*query, start_us);
+    if (auto* query = std::get_if<engine::QueryResult>(&*outcome))
+      return PrintQuery(*query, start_us);
     const auto& insert = std::get<engine::InsertResult>(*outcome);
     if (insert.bounded) return Finish(insert.job, start_us);
     background_.push_back({insert.job, start_us});
@@ -114,13 +119,14 @@ class ScriptRunner {
     header.changelog = !query.kinds.insert_only();
     header.streaming = query.streaming;
     header.zone = query.zone;
-    if (const Result<int64_t> width =
-            engine::ReadConfig(session_->state().configuration).Integer("table.display.max-column-width");
+    if (const Result<int64_t> width = engine::ReadConfig(session_->state().configuration)
+                                          .Integer("table.display.max-column-width");
         width.ok()) {
       header.max_column_width = static_cast<int>(*width);
     }
     OnStopSignal([job = query.job] { job->Cancel(); });
-    const std::unique_ptr<ResultPrinter> printer = MakeResultPrinter(options_.output, std::move(header), stdout);
+    const std::unique_ptr<ResultPrinter> printer =
+        MakeResultPrinter(options_.output, std::move(header), stdout);
     printer->Begin();
     Status failure;
     while (true) {
@@ -150,7 +156,8 @@ class ScriptRunner {
   /// Waits for a job, showing its live line; false when it failed.
   bool Finish(const std::shared_ptr<engine::RunningJob>& job, int64_t start_us) {
     OnStopSignal([this, job] {
-      Notice("Stopping " + job->name() + ": taking a last checkpoint. A second signal ends at once.");
+      Notice("Stopping " + job->name() +
+             ": taking a last checkpoint. A second signal ends at once.");
       job->Stop();
       for (const Background& other : background_) {
         if (other.job != job) other.job->Stop();
@@ -165,7 +172,8 @@ class ScriptRunner {
       Report(Status(status).WithContext("Job " + job->name() + " failed:"));
       return false;
     }
-    std::string line = "Job " + job->name() + ": " + SummaryText(job->metrics(), SecondsSince(start_us)) + ".";
+    std::string line =
+        "Job " + job->name() + ": " + SummaryText(job->metrics(), SecondsSince(start_us)) + ".";
     if (job->resumable()) line += " Stopped; the same command resumes it.";
     Log(LogLevel::kInfo, line);
     return true;
@@ -185,27 +193,31 @@ class ScriptRunner {
 
 std::string JsonLogLine(LogLevel level, std::string_view message) {
   static constexpr std::string_view kNames[] = {"debug", "info", "warn", "error"};
-  std::string line = "{\"time_ms\":" + std::to_string(Clock::System().NowMillis()) + ",\"level\":\"" +
-                     std::string(kNames[static_cast<size_t>(level)]) + "\",\"message\":";
+  std::string line = "{\"time_ms\":" + std::to_string(Clock::System().NowMillis()) +
+                     ",\"level\":\"" + std::string(kNames[static_cast<size_t>(level)]) +
+                     "\",\"message\":";
   AppendJsonString(message, &line);
   return line + "}";
 }
 
 void InstallLog(const RunOptions& options) {
   const std::string& level = options.log_level;
-  SetLogLevel(level == "debug"  ? LogLevel::kDebug
-              : level == "warn" ? LogLevel::kWarning
+  SetLogLevel(level == "debug"   ? LogLevel::kDebug
+              : level == "warn"  ? LogLevel::kWarning
               : level == "error" ? LogLevel::kError
                                  : LogLevel::kInfo);
   if (options.log_format == LogFormat::kJson) {
-    SetLogSink([](LogLevel l, std::string_view message) { std::fprintf(stderr, "%s\n", JsonLogLine(l, message).c_str()); });
+    SetLogSink([](LogLevel l, std::string_view message) {
+      std::fprintf(stderr, "%s\n", JsonLogLine(l, message).c_str());
+    });
     return;
   }
   const bool terminal = ::isatty(STDERR_FILENO) != 0;
   SetLogSink([terminal](LogLevel l, std::string_view message) {
     static constexpr std::string_view kTags[] = {"[DEBUG]", "[INFO]", "[WARN]", "[ERROR]"};
     if (terminal) std::fprintf(stderr, "\r\x1b[K");  // Over the live line.
-    std::fprintf(stderr, "%s %.*s\n", kTags[static_cast<size_t>(l)].data(), static_cast<int>(message.size()), message.data());
+    std::fprintf(stderr, "%s %.*s\n", kTags[static_cast<size_t>(l)].data(),
+                 static_cast<int>(message.size()), message.data());
   });
 }
 
@@ -230,8 +242,12 @@ int RunScript(const RunOptions& options) {
       script_name = std::filesystem::absolute(options.file, error).lexically_normal().string();
       std::ifstream file(options.file, std::ios::binary);
       if (!file || std::filesystem::is_directory(options.file, error) || !ReadAll(file, &text)) {
-        std::fprintf(stderr, "[ERROR] Cannot read the script %s: %s. Name a readable file, or give a statement with -e.\n",
-                     options.file.c_str(), std::filesystem::is_directory(options.file, error) ? "it is a directory" : std::strerror(errno));
+        std::fprintf(stderr,
+                     "[ERROR] Cannot read the script %s: %s. Name a readable file, or give a "
+                     "statement with -e.\n",
+                     options.file.c_str(),
+                     std::filesystem::is_directory(options.file, error) ? "it is a directory"
+                                                                        : std::strerror(errno));
         return kExitUsage;
       }
     }

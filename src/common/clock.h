@@ -1,4 +1,5 @@
-// Time as the runtime sees it. Operators never read the machine's clock: a simulation drives time by hand.
+// Time as the runtime sees it. Operators never read the machine's clock: a simulation drives time
+// by hand.
 #pragma once
 
 #include <atomic>

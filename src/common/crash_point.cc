@@ -22,7 +22,8 @@ Target TargetFromEnvironment() {
   const std::string_view whole(text);
   const size_t colon = whole.find(':');
   Target target{std::string(whole.substr(0, colon)), 1};
-  if (colon != std::string_view::npos) target.visit = ParseInt64(whole.substr(colon + 1)).value_or(1);
+  if (colon != std::string_view::npos)
+    target.visit = ParseInt64(whole.substr(colon + 1)).value_or(1);
   return target;
 }
 
@@ -54,7 +55,8 @@ void ReachCrashPoint(std::string_view name) {
   if (target.name.empty()) return;
   static std::atomic<int64_t> visits{0};
   const std::vector<std::string>& all = AllCrashPoints();
-  SLUICE_CHECK(std::find(all.begin(), all.end(), name) != all.end(), "undeclared crash point " + std::string(name));
+  SLUICE_CHECK(std::find(all.begin(), all.end(), name) != all.end(),
+               "undeclared crash point " + std::string(name));
   if (name == target.name && visits.fetch_add(1) + 1 == target.visit) ::raise(SIGKILL);
 }
 

@@ -16,7 +16,8 @@ ThreadIoPool::~ThreadIoPool() {
 void ThreadIoPool::Submit(std::function<void()> work) {
   const std::lock_guard lock(mutex_);
   queue_.push_back(std::move(work));
-  if (static_cast<int>(queue_.size()) > idle_threads_ && static_cast<int>(threads_.size()) < thread_limit_) {
+  if (static_cast<int>(queue_.size()) > idle_threads_ &&
+      static_cast<int>(threads_.size()) < thread_limit_) {
     threads_.emplace_back([this] { Run(); });
   } else {
     wake_.notify_one();

@@ -1,4 +1,5 @@
-// Where slow calls go: fsync, rename, listing, HTTP. A task hands over a function and is woken when it is done.
+// Where slow calls go: fsync, rename, listing, HTTP. A task hands over a function and is woken when
+// it is done.
 #pragma once
 
 #include <condition_variable>
@@ -15,11 +16,13 @@ namespace sluice {
 class IoPool {
  public:
   virtual ~IoPool() = default;
-  /// Runs `work` soon. `work` must not throw and must not block on another function of the same pool.
+  /// Runs `work` soon. `work` must not throw and must not block on another function of the same
+  /// pool.
   virtual void Submit(std::function<void()> work) = 0;
 };
 
-/// Threads started as work arrives, up to `thread_limit`; joined by the destructor after the queue is empty.
+/// Threads started as work arrives, up to `thread_limit`; joined by the destructor after the queue
+/// is empty.
 class ThreadIoPool final : public IoPool {
  public:
   explicit ThreadIoPool(int thread_limit);

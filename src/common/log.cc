@@ -43,8 +43,8 @@ void Log(LogLevel level, std::string_view message) {
     return;
   }
   const std::string_view name = LevelText(level);
-  std::fprintf(stderr, "%.*s %.*s\n", static_cast<int>(name.size()), name.data(), static_cast<int>(message.size()),
-               message.data());
+  std::fprintf(stderr, "%.*s %.*s\n", static_cast<int>(name.size()), name.data(),
+               static_cast<int>(message.size()), message.data());
 }
 
 void LimitedLog::Warn(std::string_view message) {

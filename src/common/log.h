@@ -18,11 +18,13 @@ void Log(LogLevel level, std::string_view message);
 void SetLogSink(std::function<void(LogLevel, std::string_view)> sink);
 void SetLogLevel(LogLevel lowest);
 
-/// Lets the first `burst` messages of a kind through, then at most one a `interval_ms`, and counts what it held back: bad rows
-/// must be counted but may not flood the log (at most 20 lines a minute by default).
+/// Lets the first `burst` messages of a kind through, then at most one a `interval_ms`, and counts
+/// what it held back: bad rows must be counted but may not flood the log (at most 20 lines a minute
+/// by default).
 class LimitedLog {
  public:
-  explicit LimitedLog(int burst = 10, int64_t interval_ms = 6'000) : burst_(burst), interval_ms_(interval_ms) {}
+  explicit LimitedLog(int burst = 10, int64_t interval_ms = 6'000)
+      : burst_(burst), interval_ms_(interval_ms) {}
   /// Logs a warning, or counts it as held back.
   void Warn(std::string_view message);
   int64_t total() const;

@@ -6,8 +6,8 @@
 
 namespace sluice {
 
-/// Counts bytes that somebody holds against a limit. It never refuses: holders look at `over()` and shrink (end a row
-/// group, close the coldest bucket). Thread-safe.
+/// Counts bytes that somebody holds against a limit. It never refuses: holders look at `over()` and
+/// shrink (end a row group, close the coldest bucket). Thread-safe.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t limit_bytes) : limit_bytes_(limit_bytes) {}

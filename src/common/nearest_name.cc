@@ -25,7 +25,8 @@ size_t EditDistance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::optional<std::string> NearestName(std::string_view written, std::span<const std::string> known) {
+std::optional<std::string> NearestName(std::string_view written,
+                                       std::span<const std::string> known) {
   // Very long words come from hostile input: the distance is quadratic.
   if (written.empty() || written.size() > 200) return std::nullopt;
   const std::string* best = nullptr;

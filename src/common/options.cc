@@ -18,15 +18,18 @@ struct Unit {
   int64_t factor;
 };
 
-Result<int64_t> ScaledInteger(std::string_view digits, int64_t factor, std::string_view whole, std::string_view what) {
+Result<int64_t> ScaledInteger(std::string_view digits, int64_t factor, std::string_view whole,
+                              std::string_view what) {
   int64_t number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc() || end != digits.data() + digits.size()) {
-    return Status::InvalidArgument("The value '" + std::string(whole) + "' is no " + std::string(what) + ".");
+    return Status::InvalidArgument("The value '" + std::string(whole) + "' is no " +
+                                   std::string(what) + ".");
   }
   int64_t scaled = 0;
   if (__builtin_mul_overflow(number, factor, &scaled)) {
-    return Status::InvalidArgument("The value '" + std::string(whole) + "' is too large for a " + std::string(what) + ".");
+    return Status::InvalidArgument("The value '" + std::string(whole) + "' is too large for a " +
+                                   std::string(what) + ".");
   }
   return scaled;
 }
@@ -90,7 +93,8 @@ Result<int64_t> ParseDurationMillis(std::string_view raw) {
                                                          {"second", 1'000},
                                                          {"seconds", 1'000},
                                                          {"secs", 1'000}}};
-  static constexpr std::array<std::string_view, 4> kMillis = {"ms", "milli", "millis", "millisecond"};
+  static constexpr std::array<std::string_view, 4> kMillis = {"ms", "milli", "millis",
+                                                              "millisecond"};
   static constexpr std::array<Unit, 10> kFractions = {{{"µs", 1'000},
                                                        {"us", 1'000},
                                                        {"micro", 1'000},
@@ -107,7 +111,8 @@ Result<int64_t> ParseDurationMillis(std::string_view raw) {
   const auto [digits, unit] = SplitNumberAndUnit(text);
   if (digits.empty()) {
     if (const std::optional<int64_t> iso = ParseIsoDuration(text)) return *iso;
-    return Status::InvalidArgument("The value '" + std::string(raw) + "' is no duration. Write it like '10 s' or '5 min'.");
+    return Status::InvalidArgument("The value '" + std::string(raw) +
+                                   "' is no duration. Write it like '10 s' or '5 min'.");
   }
   if (unit == "milliseconds" || std::find(kMillis.begin(), kMillis.end(), unit) != kMillis.end()) {
     return ScaledInteger(digits, 1, raw, "duration");
@@ -143,7 +148,8 @@ Result<int64_t> ParseMemorySize(std::string_view raw) {
                                                    {"byte", 1}}};
   const auto [digits, unit] = SplitNumberAndUnit(TrimAscii(raw));
   if (digits.empty()) {
-    return Status::InvalidArgument("The value '" + std::string(raw) + "' is no memory size. Write it like '128 mb'.");
+    return Status::InvalidArgument("The value '" + std::string(raw) +
+                                   "' is no memory size. Write it like '128 mb'.");
   }
   for (const Unit& known : kUnits) {
     if (unit == known.name) return ScaledInteger(digits, known.factor, raw, "memory size");
@@ -193,9 +199,9 @@ std::vector<std::string> SplitListOption(std::string_view text, char separator) 
 namespace {
 
 Status BadValue(std::string_view key, std::string_view value, std::string_view reason) {
-  return Status::InvalidArgument("Invalid value for option '" + std::string(key) + "'. Could not parse value '" +
-                                 MaskSecret(key, value) + "' for key '" + std::string(key) + "'. " +
-                                 std::string(reason));
+  return Status::InvalidArgument("Invalid value for option '" + std::string(key) +
+                                 "'. Could not parse value '" + MaskSecret(key, value) +
+                                 "' for key '" + std::string(key) + "'. " + std::string(reason));
 }
 
 Status CheckEnum(const OptionSpec& spec, std::string_view value) {
@@ -228,14 +234,16 @@ Status CheckValue(const OptionSpec& spec, std::string_view key, std::string_view
     case OptionType::kInt:
     case OptionType::kLong: {
       const std::optional<int64_t> number = ParseInt64(TrimAscii(value));
-      const bool fits = number && (spec.type == OptionType::kLong || (*number >= INT32_MIN && *number <= INT32_MAX));
+      const bool fits = number && (spec.type == OptionType::kLong ||
+                                   (*number >= INT32_MIN && *number <= INT32_MAX));
       if (!fits) return BadValue(key, value, "Expected a whole number.");
       return {};
     }
     case OptionType::kDouble: {
       double parsed = 0;
       const std::string_view trimmed = TrimAscii(value);
-      const auto [end, error] = std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), parsed);
+      const auto [end, error] =
+          std::from_chars(trimmed.data(), trimmed.data() + trimmed.size(), parsed);
       if (error != std::errc() || end != trimmed.data() + trimmed.size()) {
         return BadValue(key, value, "Expected a number.");
       }
@@ -250,7 +258,8 @@ const OptionSpec* FindSpec(std::span<const OptionSpec> specs, std::string_view k
   const OptionSpec* wildcard = nullptr;
   for (const OptionSpec& spec : specs) {
     if (spec.key == key) return &spec;
-    if (!spec.key.empty() && spec.key.back() == '*' && key.starts_with(spec.key.substr(0, spec.key.size() - 1))) {
+    if (!spec.key.empty() && spec.key.back() == '*' &&
+        key.starts_with(spec.key.substr(0, spec.key.size() - 1))) {
       wildcard = &spec;
     }
   }
@@ -265,14 +274,16 @@ std::string JoinSorted(const std::set<std::string>& names) {
 
 }  // namespace
 
-Status ValidateOptions(std::string_view owner, const OptionMap& options, std::span<const OptionSpec> specs) {
+Status ValidateOptions(std::string_view owner, const OptionMap& options,
+                       std::span<const OptionSpec> specs) {
   std::set<std::string> missing;
   for (const OptionSpec& spec : specs) {
     if (spec.required && options.find(spec.key) == options.end()) missing.emplace(spec.key);
   }
   if (!missing.empty()) {
-    return Status::InvalidArgument("One or more required options are missing.\n\nMissing required options are:\n\n" +
-                                   JoinSorted(missing));
+    return Status::InvalidArgument(
+        "One or more required options are missing.\n\nMissing required options are:\n\n" +
+        JoinSorted(missing));
   }
   std::set<std::string> supported;
   for (const OptionSpec& spec : specs) supported.emplace(spec.key);
@@ -285,11 +296,12 @@ Status ValidateOptions(std::string_view owner, const OptionMap& options, std::sp
     if (hint.empty()) hint = DidYouMean(key, known);
   }
   if (!unknown.empty()) {
-    return Status::InvalidArgument("Unsupported options found for '" + std::string(owner) + "'." + hint +
-                                   "\n\nUnsupported options:\n\n" + JoinSorted(unknown) + "\n\nSupported options:\n\n" +
-                                   JoinSorted(supported));
+    return Status::InvalidArgument("Unsupported options found for '" + std::string(owner) + "'." +
+                                   hint + "\n\nUnsupported options:\n\n" + JoinSorted(unknown) +
+                                   "\n\nSupported options:\n\n" + JoinSorted(supported));
   }
-  for (const auto& [key, value] : options) SLUICE_RETURN_NOT_OK(CheckValue(*FindSpec(specs, key), key, value));
+  for (const auto& [key, value] : options)
+    SLUICE_RETURN_NOT_OK(CheckValue(*FindSpec(specs, key), key, value));
   return {};
 }
 
@@ -349,9 +361,19 @@ Result<std::string> OptionReader::Enum(std::string_view key) const {
 }
 
 std::string MaskSecret(std::string_view key, std::string_view value) {
-  static constexpr std::array<std::string_view, 13> kSecretWords = {
-      "password",   "secret",      "token",        "apikey",                   "api-key",     "auth-params", "service-key",
-      "basic-auth", "jaas.config", "http-headers", "fs.azure.account.key", "accesskeyid", "access-key"};
+  static constexpr std::array<std::string_view, 13> kSecretWords = {"password",
+                                                                    "secret",
+                                                                    "token",
+                                                                    "apikey",
+                                                                    "api-key",
+                                                                    "auth-params",
+                                                                    "service-key",
+                                                                    "basic-auth",
+                                                                    "jaas.config",
+                                                                    "http-headers",
+                                                                    "fs.azure.account.key",
+                                                                    "accesskeyid",
+                                                                    "access-key"};
   const std::string lower = ToLowerAscii(key);
   for (const std::string_view word : kSecretWords) {
     if (lower.find(word) != std::string::npos) return "******";

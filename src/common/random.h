@@ -1,4 +1,5 @@
-// Randomness that can be replayed: every use takes a Random handed down, seeded once per job or per simulation.
+// Randomness that can be replayed: every use takes a Random handed down, seeded once per job or per
+// simulation.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 
 namespace sluice {
 
-/// xoshiro256** (Blackman and Vigna): small, fast, good enough for data and schedules, not for secrets.
+/// xoshiro256** (Blackman and Vigna): small, fast, good enough for data and schedules, not for
+/// secrets.
 class Random {
  public:
   explicit Random(uint64_t seed);

@@ -15,15 +15,18 @@ class [[nodiscard]] Result {
  public:
   using ValueType = T;
 
-  Result(Status status) : state_(std::in_place_index<0>, std::move(status)) {  // NOLINT: implicit by design.
+  Result(Status status)
+      : state_(std::in_place_index<0>, std::move(status)) {  // NOLINT: implicit by design.
     SLUICE_CHECK(!std::get<0>(state_).ok(), "a Result was made from an OK status");
   }
-  Result(T value) : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: implicit by design.
+  Result(T value)
+      : state_(std::in_place_index<1>, std::move(value)) {}  // NOLINT: implicit by design.
   /// Converts from anything that T converts from (derived pointers, const qualification).
   template <typename U>
-    requires(std::is_convertible_v<U &&, T> && !std::is_same_v<std::decay_t<U>, T> &&
-             !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, Result<T>>)
-  Result(U&& value) : state_(std::in_place_index<1>, std::forward<U>(value)) {}  // NOLINT: implicit by design.
+  requires(std::is_convertible_v<U&&, T> && !std::is_same_v<std::decay_t<U>, T> &&
+           !std::is_same_v<std::decay_t<U>, Status> && !std::is_same_v<std::decay_t<U>, Result<T>>)
+      Result(U&& value)
+      : state_(std::in_place_index<1>, std::forward<U>(value)) {}  // NOLINT: implicit by design.
 
   bool ok() const { return state_.index() == 1; }
   Status status() const { return ok() ? Status() : std::get<0>(state_); }
@@ -49,7 +52,8 @@ class [[nodiscard]] Result {
 
 #define SLUICE_ASSIGN_OR_RETURN_INNER(result, declaration, expression) \
   auto result = (expression);                                          \
-  if (!result.ok()) [[unlikely]] return result.status();               \
+  if (!result.ok()) [[unlikely]]                                       \
+    return result.status();                                            \
   declaration = std::move(result).value()
 
 /// SLUICE_ASSIGN_OR_RETURN(auto x, MakeX()); returns the Status on failure.

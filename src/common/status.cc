@@ -10,8 +10,8 @@
 namespace sluice {
 
 void CheckFailed(const char* file, int line, const char* condition, std::string_view message) {
-  std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, condition, static_cast<int>(message.size()),
-               message.data());
+  std::fprintf(stderr, "%s:%d: check failed: %s: %.*s\n", file, line, condition,
+               static_cast<int>(message.size()), message.data());
   std::fflush(stderr);
   std::abort();
 }
@@ -119,7 +119,8 @@ std::string Status::ToString() const {
   std::string text;
   for (auto it = rep_->context.rbegin(); it != rep_->context.rend(); ++it) text += *it + "\n";
   if (rep_->position.known()) {
-    text += "Line " + std::to_string(rep_->position.line) + ", column " + std::to_string(rep_->position.column) + ": ";
+    text += "Line " + std::to_string(rep_->position.line) + ", column " +
+            std::to_string(rep_->position.column) + ": ";
   }
   return text + rep_->message;
 }

@@ -1,8 +1,9 @@
 // Status: the outcome of an operation that can fail, and where the failure belongs.
 //
-// A Status carries a code, a domain (whose fault it is), whether a retry can help, a message that says what failed, where,
-// why and what to do, and a chain of context lines, outermost first when printed. The domain and the retry flag decide what
-// a job does with it: fail the statement, restart from the checkpoint with back-off, or stop (docs/decisions/0007).
+// A Status carries a code, a domain (whose fault it is), whether a retry can help, a message that
+// says what failed, where, why and what to do, and a chain of context lines, outermost first when
+// printed. The domain and the retry flag decide what a job does with it: fail the statement,
+// restart from the checkpoint with back-off, or stop (docs/decisions/0007).
 #pragma once
 
 #include <memory>
@@ -49,25 +50,44 @@ class [[nodiscard]] Status {
   Status(StatusCode code, std::string message);
 
   static Status OK() { return {}; }
-  static Status InvalidArgument(std::string message) { return {StatusCode::kInvalidArgument, std::move(message)}; }
+  static Status InvalidArgument(std::string message) {
+    return {StatusCode::kInvalidArgument, std::move(message)};
+  }
   static Status ParseError(std::string message, SourcePosition at) {
     return Status(StatusCode::kParseError, std::move(message)).At(at);
   }
-  static Status Validation(std::string message) { return {StatusCode::kValidation, std::move(message)}; }
+  static Status Validation(std::string message) {
+    return {StatusCode::kValidation, std::move(message)};
+  }
   static Status Validation(std::string message, SourcePosition at) {
     return Status(StatusCode::kValidation, std::move(message)).At(at);
   }
-  static Status Unsupported(std::string message) { return {StatusCode::kUnsupported, std::move(message)}; }
-  static Status NotFound(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
-  static Status AlreadyExists(std::string message) { return {StatusCode::kAlreadyExists, std::move(message)}; }
-  static Status DataError(std::string message) { return {StatusCode::kDataError, std::move(message)}; }
+  static Status Unsupported(std::string message) {
+    return {StatusCode::kUnsupported, std::move(message)};
+  }
+  static Status NotFound(std::string message) {
+    return {StatusCode::kNotFound, std::move(message)};
+  }
+  static Status AlreadyExists(std::string message) {
+    return {StatusCode::kAlreadyExists, std::move(message)};
+  }
+  static Status DataError(std::string message) {
+    return {StatusCode::kDataError, std::move(message)};
+  }
   static Status IoError(std::string message) { return {StatusCode::kIoError, std::move(message)}; }
-  static Status Unavailable(std::string message) { return {StatusCode::kUnavailable, std::move(message)}; }
-  static Status Cancelled(std::string message) { return {StatusCode::kCancelled, std::move(message)}; }
+  static Status Unavailable(std::string message) {
+    return {StatusCode::kUnavailable, std::move(message)};
+  }
+  static Status Cancelled(std::string message) {
+    return {StatusCode::kCancelled, std::move(message)};
+  }
   static Status Corrupt(std::string message) { return {StatusCode::kCorrupt, std::move(message)}; }
-  static Status Internal(std::string message) { return {StatusCode::kInternal, std::move(message)}; }
+  static Status Internal(std::string message) {
+    return {StatusCode::kInternal, std::move(message)};
+  }
   /// An I/O failure from `errno_value`, e.g. "Cannot open /a/b: No such file or directory".
-  /// ENOENT becomes kNotFound, EEXIST kAlreadyExists; ENOSPC and the like stay kIoError and can be retried.
+  /// ENOENT becomes kNotFound, EEXIST kAlreadyExists; ENOSPC and the like stay kIoError and can be
+  /// retried.
   static Status FromErrno(int errno_value, std::string what);
 
   bool ok() const { return rep_ == nullptr; }
@@ -97,7 +117,8 @@ class [[nodiscard]] Status {
     std::vector<std::string> context;
   };
   Rep& Mutable();
-  std::shared_ptr<Rep> rep_;  // Shared and copied on write: errors are rare, OK costs a null pointer.
+  std::shared_ptr<Rep>
+      rep_;  // Shared and copied on write: errors are rare, OK costs a null pointer.
 };
 
 }  // namespace sluice
@@ -105,8 +126,9 @@ class [[nodiscard]] Status {
 #define SLUICE_CONCAT_INNER(a, b) a##b
 #define SLUICE_CONCAT(a, b) SLUICE_CONCAT_INNER(a, b)
 
-#define SLUICE_RETURN_NOT_OK(expression)                           \
-  do {                                                             \
-    ::sluice::Status sluice_status_ = (expression);                \
-    if (!sluice_status_.ok()) [[unlikely]] return sluice_status_;  \
+#define SLUICE_RETURN_NOT_OK(expression)            \
+  do {                                              \
+    ::sluice::Status sluice_status_ = (expression); \
+    if (!sluice_status_.ok()) [[unlikely]]          \
+      return sluice_status_;                        \
   } while (false)

@@ -23,7 +23,8 @@ std::optional<int64_t> ParseInt64(std::string_view text);
 bool IsValidUtf8(std::string_view bytes);
 /// Number of code points of well-formed UTF-8; bytes that are not UTF-8 count one each.
 size_t CodePointCount(std::string_view text);
-/// At most `max_bytes` of `text` made printable for a message: control characters escaped, cut at a code point, "…" added.
+/// At most `max_bytes` of `text` made printable for a message: control characters escaped, cut at a
+/// code point, "…" added.
 std::string Printable(std::string_view text, size_t max_bytes = 120);
 /// "12,345,678" for people.
 std::string WithThousands(int64_t number);

@@ -1,5 +1,6 @@
-// What a connector is to the planner: one entry with its options and the makers of its table sources and sinks. A connector never
-// parses SQL; the planner never opens a file: it asks these objects.
+// What a connector is to the planner: one entry with its options and the makers of its table
+// sources and sinks. A connector never parses SQL; the planner never opens a file: it asks these
+// objects.
 #pragma once
 
 #include <cstdint>
@@ -52,11 +53,13 @@ struct ConnectorContext {
   const OptionMap* configuration = nullptr;
 };
 
-/// Partition values in the order of the table's partition keys; nullopt is NULL. Texts are the decoded directory texts.
+/// Partition values in the order of the table's partition keys; nullopt is NULL. Texts are the
+/// decoded directory texts.
 using PartitionValues = std::vector<std::optional<std::string>>;
 
-/// A table about to be read. The planner applies push-downs in the order of the methods, then calls MakeSource. Produced columns are the
-/// projected physical ones (partition columns included) followed by the metadata columns, in the order applied.
+/// A table about to be read. The planner applies push-downs in the order of the methods, then calls
+/// MakeSource. Produced columns are the projected physical ones (partition columns included)
+/// followed by the metadata columns, in the order applied.
 class TableSource {
  public:
   virtual ~TableSource() = default;
@@ -64,22 +67,30 @@ class TableSource {
   virtual RowKindSet row_kinds() const { return RowKindSet::InsertOnly(); }
 
   /// Physical columns wanted (indices into TableInfo::physical) and metadata keys wanted.
-  virtual Status ApplyProjection(std::vector<int> columns, std::vector<std::string> metadata_keys) = 0;
+  virtual Status ApplyProjection(std::vector<int> columns,
+                                 std::vector<std::string> metadata_keys) = 0;
 
-  /// The partitions that exist, nullopt when the table is not partitioned or cannot be listed. May do I/O.
-  virtual Result<std::optional<std::vector<PartitionValues>>> ListPartitions() { return std::optional<std::vector<PartitionValues>>(); }
-  /// Typed arrays of `partitions`, one column a partition key, so that the planner can evaluate predicates. A text that does not fit its type
-  /// makes the row NULL in `*bad` sense: see implementation notes in filesystem/partition/.
-  virtual Result<std::shared_ptr<arrow::RecordBatch>> PartitionRows(const std::vector<PartitionValues>& partitions) {
+  /// The partitions that exist, nullopt when the table is not partitioned or cannot be listed. May
+  /// do I/O.
+  virtual Result<std::optional<std::vector<PartitionValues>>> ListPartitions() {
+    return std::optional<std::vector<PartitionValues>>();
+  }
+  /// Typed arrays of `partitions`, one column a partition key, so that the planner can evaluate
+  /// predicates. A text that does not fit its type makes the row NULL in `*bad` sense: see
+  /// implementation notes in filesystem/partition/.
+  virtual Result<std::shared_ptr<arrow::RecordBatch>> PartitionRows(
+      const std::vector<PartitionValues>& partitions) {
     (void)partitions;
     return Status::Internal("table source without partitions");
   }
-  /// Read only these partitions; `predicate` (over partition key columns, index = key position; may be null) also decides about partitions that appear later.
+  /// Read only these partitions; `predicate` (over partition key columns, index = key position; may
+  /// be null) also decides about partitions that appear later.
   virtual Status ApplyPartitions(std::vector<PartitionValues> partitions, expr::ExprPtr predicate) {
     (void)partitions, (void)predicate;
     return Status::Internal("table source without partitions");
   }
-  /// Conjuncts over TableInfo::physical indices that the reader may use to skip data; all stay in the plan. Returns those it uses, for EXPLAIN.
+  /// Conjuncts over TableInfo::physical indices that the reader may use to skip data; all stay in
+  /// the plan. Returns those it uses, for EXPLAIN.
   virtual std::vector<expr::ExprPtr> ApplyFilters(std::vector<expr::ExprPtr> conjuncts) {
     (void)conjuncts;
     return {};
@@ -90,31 +101,39 @@ class TableSource {
     return false;
   }
 
-  /// Makes the runtime source. Called once per attempt of the job: must not consume state of this object.
-  virtual Result<std::shared_ptr<runtime::Source>> MakeSource(const runtime::SourceRuntimeOptions& options) = 0;
+  /// Makes the runtime source. Called once per attempt of the job: must not consume state of this
+  /// object.
+  virtual Result<std::shared_ptr<runtime::Source>> MakeSource(
+      const runtime::SourceRuntimeOptions& options) = 0;
 };
 
 /// How an INSERT uses a sink.
 struct SinkRequest {
   bool overwrite = false;
-  /// Static partition values by key, texts as written (used verbatim for directories); NULL is refused by the binder.
+  /// Static partition values by key, texts as written (used verbatim for directories); NULL is
+  /// refused by the binder.
   std::vector<std::pair<std::string, std::string>> static_partition;
   /// Metadata columns that follow the physical ones in the rows (writable, not VIRTUAL).
   std::vector<std::string> metadata_keys;
   /// Row kinds that the query produces.
   RowKindSet input_kinds;
   bool input_bounded = false;
+  /// The watermark of the input is declared on a TIMESTAMP_LTZ column.
+  bool watermark_on_ltz = false;
   int default_parallelism = 1;
-  /// Addresses state: "sink:default_catalog.default_database.t" (+ "#2" for a second INSERT into the same table).
+  /// Addresses state: "sink:default_catalog.default_database.t" (+ "#2" for a second INSERT into
+  /// the same table).
   std::string operator_id;
 };
 
 /// What a sink adds to the job graph.
 struct SinkPlan {
-  /// Exchange in front of the first vertex (kHash with key columns for sink.shuffle-by-partition.enable; kForward = whatever fits).
+  /// Exchange in front of the first vertex (kHash with key columns for
+  /// sink.shuffle-by-partition.enable; kForward = whatever fits).
   runtime::Exchange exchange = runtime::Exchange::kForward;
   std::vector<int> key_columns;
-  /// First is the writer; each next one is reached by `kGather` or the exchange given. A vertex's parallelism 0 = that of its input.
+  /// First is the writer; each next one is reached by `kGather` or the exchange given. A vertex's
+  /// parallelism 0 = that of its input.
   struct Stage {
     runtime::Exchange exchange = runtime::Exchange::kForward;
     std::vector<int> key_columns;
@@ -144,10 +163,13 @@ struct Connector {
   /// Keys of the connector itself; format keys are added by the connector's own validation.
   std::span<const OptionSpec> options;
   std::vector<MetadataColumn> (*metadata)(const TableInfo&) = nullptr;
-  /// Checks options as far as one table tells (also called at CREATE TABLE). Null sources or sinks: the connector cannot read or write.
+  /// Checks options as far as one table tells (also called at CREATE TABLE). Null sources or sinks:
+  /// the connector cannot read or write.
   Status (*validate)(const TableInfo&, const ConnectorContext&) = nullptr;
-  Result<std::unique_ptr<TableSource>> (*make_source)(const TableInfo&, const ConnectorContext&) = nullptr;
-  Result<std::unique_ptr<TableSink>> (*make_sink)(const TableInfo&, const ConnectorContext&) = nullptr;
+  Result<std::unique_ptr<TableSource>> (*make_source)(const TableInfo&,
+                                                      const ConnectorContext&) = nullptr;
+  Result<std::unique_ptr<TableSink>> (*make_sink)(const TableInfo&,
+                                                  const ConnectorContext&) = nullptr;
 };
 
 /// Options valid for every table (connector, property-version, scan.watermark.*).

@@ -24,12 +24,14 @@ uint64_t StableHash(std::string_view text) {
 std::string FolderName(const std::string& name, const std::string& key) {
   std::string safe;
   for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '_';
     safe += plain ? c : '_';
   }
   if (safe.size() > 80) safe.resize(80);
   char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx", static_cast<unsigned long long>(StableHash(key)));
+  std::snprintf(digits, sizeof(digits), "%016llx",
+                static_cast<unsigned long long>(StableHash(key)));
   return safe + "-" + digits;
 }
 
@@ -39,35 +41,48 @@ int64_t MachineMemoryBytes() {
   return pages > 0 && page_bytes > 0 ? static_cast<int64_t>(pages) * page_bytes : int64_t{4} << 30;
 }
 
-Result<runtime::RestartSettings> Restarts(const OptionReader& config, const OptionMap& configuration, bool checkpoints) {
+Result<runtime::RestartSettings> Restarts(const OptionReader& config,
+                                          const OptionMap& configuration, bool checkpoints) {
   runtime::RestartSettings restart;
   std::string kind = checkpoints ? "exponential-delay" : "none";
   if (configuration.contains("restart-strategy.type")) {
     SLUICE_ASSIGN_OR_RETURN(kind, config.Enum("restart-strategy.type"));
   }
-  if (kind == "none" || kind == "off" || kind == "disable") restart.kind = runtime::RestartKind::kNone;
-  if (kind == "fixed-delay" || kind == "fixeddelay") restart.kind = runtime::RestartKind::kFixedDelay;
-  if (kind == "failure-rate" || kind == "failurerate") restart.kind = runtime::RestartKind::kFailureRate;
-  SLUICE_ASSIGN_OR_RETURN(restart.attempts, config.Integer("restart-strategy.fixed-delay.attempts"));
-  SLUICE_ASSIGN_OR_RETURN(restart.delay_ms, config.DurationMillis(restart.kind == runtime::RestartKind::kFailureRate
-                                                                      ? "restart-strategy.failure-rate.delay"
-                                                                      : "restart-strategy.fixed-delay.delay"));
-  SLUICE_ASSIGN_OR_RETURN(restart.initial_backoff_ms,
-                          config.DurationMillis("restart-strategy.exponential-delay.initial-backoff"));
-  SLUICE_ASSIGN_OR_RETURN(restart.max_backoff_ms, config.DurationMillis("restart-strategy.exponential-delay.max-backoff"));
-  SLUICE_ASSIGN_OR_RETURN(restart.reset_threshold_ms,
-                          config.DurationMillis("restart-strategy.exponential-delay.reset-backoff-threshold"));
-  restart.backoff_multiplier =
-      std::atof(config.Text("restart-strategy.exponential-delay.backoff-multiplier").value_or("1.5").c_str());
-  restart.jitter_factor = std::atof(config.Text("restart-strategy.exponential-delay.jitter-factor").value_or("0.1").c_str());
+  if (kind == "none" || kind == "off" || kind == "disable")
+    restart.kind = runtime::RestartKind::kNone;
+  if (kind == "fixed-delay" || kind == "fixeddelay")
+    restart.kind = runtime::RestartKind::kFixedDelay;
+  if (kind == "failure-rate" || kind == "failurerate")
+    restart.kind = runtime::RestartKind::kFailureRate;
+  SLUICE_ASSIGN_OR_RETURN(restart.attempts,
+                          config.Integer("restart-strategy.fixed-delay.attempts"));
+  SLUICE_ASSIGN_OR_RETURN(restart.delay_ms,
+                          config.DurationMillis(restart.kind == runtime::RestartKind::kFailureRate
+                                                    ? "restart-strategy.failure-rate.delay"
+                                                    : "restart-strategy.fixed-delay.delay"));
+  SLUICE_ASSIGN_OR_RETURN(
+      restart.initial_backoff_ms,
+      config.DurationMillis("restart-strategy.exponential-delay.initial-backoff"));
+  SLUICE_ASSIGN_OR_RETURN(restart.max_backoff_ms,
+                          config.DurationMillis("restart-strategy.exponential-delay.max-backoff"));
+  SLUICE_ASSIGN_OR_RETURN(
+      restart.reset_threshold_ms,
+      config.DurationMillis("restart-strategy.exponential-delay.reset-backoff-threshold"));
+  restart.backoff_multiplier = std::atof(
+      config.Text("restart-strategy.exponential-delay.backoff-multiplier").value_or("1.5").c_str());
+  restart.jitter_factor = std::atof(
+      config.Text("restart-strategy.exponential-delay.jitter-factor").value_or("0.1").c_str());
   if (configuration.contains("restart-strategy.exponential-delay.attempts-before-reset-backoff")) {
-    SLUICE_ASSIGN_OR_RETURN(restart.attempts_before_reset,
-                            config.Integer("restart-strategy.exponential-delay.attempts-before-reset-backoff"));
+    SLUICE_ASSIGN_OR_RETURN(
+        restart.attempts_before_reset,
+        config.Integer("restart-strategy.exponential-delay.attempts-before-reset-backoff"));
   }
-  SLUICE_ASSIGN_OR_RETURN(restart.max_failures_per_interval,
-                          config.Integer("restart-strategy.failure-rate.max-failures-per-interval"));
-  SLUICE_ASSIGN_OR_RETURN(restart.failure_rate_interval_ms,
-                          config.DurationMillis("restart-strategy.failure-rate.failure-rate-interval"));
+  SLUICE_ASSIGN_OR_RETURN(
+      restart.max_failures_per_interval,
+      config.Integer("restart-strategy.failure-rate.max-failures-per-interval"));
+  SLUICE_ASSIGN_OR_RETURN(
+      restart.failure_rate_interval_ms,
+      config.DurationMillis("restart-strategy.failure-rate.failure-rate-interval"));
   return restart;
 }
 
@@ -75,12 +90,14 @@ Result<runtime::RestartSettings> Restarts(const OptionReader& config, const Opti
 
 Result<int> DefaultParallelism(const OptionMap& configuration) {
   const OptionReader config = ReadConfig(configuration);
-  for (const std::string_view key : {"table.exec.resource.default-parallelism", "parallelism.default"}) {
+  for (const std::string_view key :
+       {"table.exec.resource.default-parallelism", "parallelism.default"}) {
     if (!config.Has(key)) continue;
     SLUICE_ASSIGN_OR_RETURN(const int64_t value, config.Integer(key));
     if (value == -1) continue;
     if (value < 1 || value > 4096) {
-      return Status::InvalidArgument("'" + std::string(key) + "' must be from 1 to 4096, but is " + std::to_string(value) + ".");
+      return Status::InvalidArgument("'" + std::string(key) + "' must be from 1 to 4096, but is " +
+                                     std::to_string(value) + ".");
     }
     return static_cast<int>(value);
   }
@@ -88,26 +105,31 @@ Result<int> DefaultParallelism(const OptionMap& configuration) {
 }
 
 std::string CheckpointRoot(const OptionMap& configuration) {
-  if (const auto it = configuration.find("execution.checkpointing.dir"); it != configuration.end() && !it->second.empty()) {
+  if (const auto it = configuration.find("execution.checkpointing.dir");
+      it != configuration.end() && !it->second.empty()) {
     const std::string_view scheme = "file://";
     return it->second.starts_with(scheme) ? it->second.substr(scheme.size()) : it->second;
   }
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0') return std::string(state) + "/sluice";
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0')
+    return std::string(state) + "/sluice";
   const char* home = std::getenv("HOME");
   return std::string(home != nullptr && *home != '\0' ? home : "/tmp") + "/.local/state/sluice";
 }
 
-JobIdentity IdentityOf(const OptionMap& configuration, const std::string& script_name, const std::string& default_name) {
+JobIdentity IdentityOf(const OptionMap& configuration, const std::string& script_name,
+                       const std::string& default_name) {
   JobIdentity identity;
   const auto named = configuration.find("pipeline.name");
   const bool has_name = named != configuration.end() && !named->second.empty();
   identity.name = has_name ? named->second : default_name;
-  const std::string key = has_name ? "name\n" + named->second : "script\n" + script_name + "\n" + default_name;
+  const std::string key =
+      has_name ? "name\n" + named->second : "script\n" + script_name + "\n" + default_name;
   identity.folder = CheckpointRoot(configuration) + "/" + FolderName(identity.name, key);
   return identity;
 }
 
-Result<runtime::JobSettings> MakeJobSettings(const OptionMap& configuration, const JobIdentity& identity, bool streaming,
+Result<runtime::JobSettings> MakeJobSettings(const OptionMap& configuration,
+                                             const JobIdentity& identity, bool streaming,
                                              bool needs_checkpoints, bool durable) {
   const OptionReader config = ReadConfig(configuration);
   runtime::JobSettings settings;
@@ -125,25 +147,33 @@ Result<runtime::JobSettings> MakeJobSettings(const OptionMap& configuration, con
   }
   runtime::CheckpointSettings& checkpoints = settings.checkpoints;
   if (config.Has("execution.checkpointing.interval") && streaming && durable) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t interval, config.DurationMillis("execution.checkpointing.interval"));
+    SLUICE_ASSIGN_OR_RETURN(const int64_t interval,
+                            config.DurationMillis("execution.checkpointing.interval"));
     if (interval < 10) {
-      return Status::InvalidArgument("Checkpoint interval must be larger than or equal to 10 ms, but "
-                                     "'execution.checkpointing.interval' is " + std::to_string(interval) + " ms.");
+      return Status::InvalidArgument(
+          "Checkpoint interval must be larger than or equal to 10 ms, but "
+          "'execution.checkpointing.interval' is " +
+          std::to_string(interval) + " ms.");
     }
     checkpoints.interval_ms = interval;
   } else if (streaming && needs_checkpoints) {
     checkpoints.interval_ms = 60'000;
   }
-  SLUICE_ASSIGN_OR_RETURN(checkpoints.timeout_ms, config.DurationMillis("execution.checkpointing.timeout"));
-  SLUICE_ASSIGN_OR_RETURN(checkpoints.min_pause_ms, config.DurationMillis("execution.checkpointing.min-pause"));
+  SLUICE_ASSIGN_OR_RETURN(checkpoints.timeout_ms,
+                          config.DurationMillis("execution.checkpointing.timeout"));
+  SLUICE_ASSIGN_OR_RETURN(checkpoints.min_pause_ms,
+                          config.DurationMillis("execution.checkpointing.min-pause"));
   SLUICE_ASSIGN_OR_RETURN(checkpoints.tolerable_failures,
                           config.Integer("execution.checkpointing.tolerable-failed-checkpoints"));
-  SLUICE_ASSIGN_OR_RETURN(checkpoints.retained, config.Integer("execution.checkpointing.num-retained"));
+  SLUICE_ASSIGN_OR_RETURN(checkpoints.retained,
+                          config.Integer("execution.checkpointing.num-retained"));
   if (durable) {
     checkpoints.durable_directory = identity.folder;
     checkpoints.restore_from = config.Text("execution.state-recovery.path").value_or("");
   }
-  SLUICE_ASSIGN_OR_RETURN(settings.restart, Restarts(config, configuration, durable && checkpoints.interval_ms.has_value()));
+  SLUICE_ASSIGN_OR_RETURN(
+      settings.restart,
+      Restarts(config, configuration, durable && checkpoints.interval_ms.has_value()));
   return settings;
 }
 

@@ -7,13 +7,15 @@
 
 namespace sluice::engine {
 
-Result<std::shared_ptr<RunningJob>> RunningJob::Start(runtime::JobGraph graph, runtime::JobSettings settings,
-                                                      Notice notice, std::function<void(const Status&)> at_end) {
+Result<std::shared_ptr<RunningJob>> RunningJob::Start(runtime::JobGraph graph,
+                                                      runtime::JobSettings settings, Notice notice,
+                                                      std::function<void(const Status&)> at_end) {
   std::shared_ptr<RunningJob> running(new RunningJob());
   running->id_ = settings.job_id;
   running->name_ = settings.name;
   running->notice_ = std::move(notice);
-  SLUICE_ASSIGN_OR_RETURN(running->job_, runtime::MakeJob(std::move(graph), std::move(settings), &Clock::System(), running.get()));
+  SLUICE_ASSIGN_OR_RETURN(running->job_, runtime::MakeJob(std::move(graph), std::move(settings),
+                                                          &Clock::System(), running.get()));
   RunningJob* raw = running.get();
   running->thread_ = std::thread([raw, at_end = std::move(at_end)] {
     const Status status = raw->job_->Run();
@@ -50,12 +52,13 @@ void RunningJob::Stop() { job_->Stop(); }
 void RunningJob::Cancel() { job_->Cancel(); }
 
 void RunningJob::OnRestored(runtime::CheckpointId id, const std::string& path) {
-  if (notice_) notice_("Job " + name_ + " resumes from checkpoint " + std::to_string(id) + " (" + path + ").");
+  if (notice_)
+    notice_("Job " + name_ + " resumes from checkpoint " + std::to_string(id) + " (" + path + ").");
 }
 
 void RunningJob::OnRestart(const Status& cause, int64_t delay_ms, int attempt) {
-  Log(LogLevel::kWarning, "Job " + name_ + " failed and restarts in " + std::to_string(delay_ms) + " ms (attempt " +
-                              std::to_string(attempt) + "): " + cause.ToString());
+  Log(LogLevel::kWarning, "Job " + name_ + " failed and restarts in " + std::to_string(delay_ms) +
+                              " ms (attempt " + std::to_string(attempt) + "): " + cause.ToString());
 }
 
 }  // namespace sluice::engine

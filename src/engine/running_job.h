@@ -13,19 +13,22 @@
 
 namespace sluice::engine {
 
-/// Owns a runtime job and the thread that runs it. Thread-safe. The destructor cancels a job that still runs.
+/// Owns a runtime job and the thread that runs it. Thread-safe. The destructor cancels a job that
+/// still runs.
 class RunningJob final : private runtime::JobListener {
  public:
   using Notice = std::function<void(const std::string&)>;
 
   /// Builds and starts. `at_end` is called once on the job's thread with what Run returned.
-  static Result<std::shared_ptr<RunningJob>> Start(runtime::JobGraph graph, runtime::JobSettings settings, Notice notice,
+  static Result<std::shared_ptr<RunningJob>> Start(runtime::JobGraph graph,
+                                                   runtime::JobSettings settings, Notice notice,
                                                    std::function<void(const Status&)> at_end);
   ~RunningJob() override;
 
   const std::string& id() const { return id_; }
   const std::string& name() const { return name_; }
-  /// Blocks until the job has ended; with `timeout_ms` >= 0 at most that long (false: still running).
+  /// Blocks until the job has ended; with `timeout_ms` >= 0 at most that long (false: still
+  /// running).
   bool WaitFor(int64_t timeout_ms);
   /// What the job ended with. Only after WaitFor returned true.
   Status status() const;

@@ -58,12 +58,14 @@ Result<Outcome> Session::Execute(const sql::ParsedStatement& parsed) {
       return ExecuteInserts({&statement}, parsed.text);
     case sql::StatementKind::kStatementSet: {
       std::vector<const sql::Statement*> members;
-      for (const sql::StatementPtr& member : statement.As<sql::StatementSet>().statements) members.push_back(member.get());
+      for (const sql::StatementPtr& member : statement.As<sql::StatementSet>().statements)
+        members.push_back(member.get());
       if (members.empty()) return Outcome(TextTable::Ok());
       return ExecuteInserts(members, parsed.text);
     }
     case sql::StatementKind::kCreateTable:
-      if (statement.As<sql::CreateTable>().query) return ExecuteCreateAs(statement.As<sql::CreateTable>(), parsed.text);
+      if (statement.As<sql::CreateTable>().query)
+        return ExecuteCreateAs(statement.As<sql::CreateTable>(), parsed.text);
       break;
     case sql::StatementKind::kExplain:
       return ExecuteExplain(statement.As<sql::ExplainStatement>());
@@ -72,7 +74,8 @@ Result<Outcome> Session::Execute(const sql::ParsedStatement& parsed) {
   }
   if (!IsDefinition(statement)) {
     if (const sql::UnsupportedStatement* unsupported = statement.If<sql::UnsupportedStatement>()) {
-      return Status::Unsupported(unsupported->feature + " is not supported.").At(statement.range.begin);
+      return Status::Unsupported(unsupported->feature + " is not supported.")
+          .At(statement.range.begin);
     }
     return Status::Unsupported("This statement is not supported here.").At(statement.range.begin);
   }
@@ -116,20 +119,26 @@ Result<Outcome> Session::ExecuteQuery(const sql::QueryStatement& statement) {
   result.rows = std::make_shared<runtime::ResultQueue>();
   sql::JobBuilder builder(context);
   SLUICE_RETURN_NOT_OK(builder.AddQuery(plan, result.rows));
-  SLUICE_ASSIGN_OR_RETURN(runtime::JobSettings settings,
-                          MakeJobSettings(state_.configuration, {"query", ""}, result.streaming, false, false));
-  SLUICE_ASSIGN_OR_RETURN(result.job, RunningJob::Start(builder.TakeGraph(), std::move(settings), options_.notice,
-                                                        [queue = result.rows](const Status& status) { queue->Close(status); }));
+  SLUICE_ASSIGN_OR_RETURN(
+      runtime::JobSettings settings,
+      MakeJobSettings(state_.configuration, {"query", ""}, result.streaming, false, false));
+  SLUICE_ASSIGN_OR_RETURN(
+      result.job,
+      RunningJob::Start(builder.TakeGraph(), std::move(settings), options_.notice,
+                        [queue = result.rows](const Status& status) { queue->Close(status); }));
   return Outcome(std::move(result));
 }
 
-Result<std::vector<sql::InsertPlan>> Session::BindInserts(const std::vector<const sql::Statement*>& statements) {
+Result<std::vector<sql::InsertPlan>> Session::BindInserts(
+    const std::vector<const sql::Statement*>& statements) {
   SLUICE_ASSIGN_OR_RETURN(const sql::BindContext bind, state_.MakeBindContext());
   std::vector<sql::InsertPlan> inserts;
   for (const sql::Statement* statement : statements) {
     const sql::InsertStatement* insert = statement->If<sql::InsertStatement>();
     if (insert == nullptr) {
-      return Status::Unsupported("CREATE TABLE AS inside a statement set is not supported yet: make the table before it.")
+      return Status::Unsupported(
+                 "CREATE TABLE AS inside a statement set is not supported yet: make the table "
+                 "before it.")
           .At(statement->range.begin);
     }
     SLUICE_ASSIGN_OR_RETURN(sql::InsertPlan plan, sql::Binder(bind).BindInsert(*insert));
@@ -138,17 +147,20 @@ Result<std::vector<sql::InsertPlan>> Session::BindInserts(const std::vector<cons
   return inserts;
 }
 
-Result<Outcome> Session::ExecuteInserts(const std::vector<const sql::Statement*>& statements, const std::string& text) {
+Result<Outcome> Session::ExecuteInserts(const std::vector<const sql::Statement*>& statements,
+                                        const std::string& text) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<sql::InsertPlan> inserts, BindInserts(statements));
   return RunInserts(std::move(inserts), text);
 }
 
-Result<Outcome> Session::ExecuteCreateAs(const sql::CreateTable& statement, const std::string& text) {
+Result<Outcome> Session::ExecuteCreateAs(const sql::CreateTable& statement,
+                                         const std::string& text) {
   SLUICE_ASSIGN_OR_RETURN(const catalog::ObjectPath path, CreateTableForQuery(statement, &state_));
   SLUICE_ASSIGN_OR_RETURN(const sql::BindContext bind, state_.MakeBindContext());
   SLUICE_ASSIGN_OR_RETURN(const catalog::CatalogManager::Found found,
                           state_.catalogs.Get({path.catalog, path.database, path.object}));
-  SLUICE_ASSIGN_OR_RETURN(sql::InsertPlan insert, sql::Binder(bind).BindCtasInsert(statement, path, found.table));
+  SLUICE_ASSIGN_OR_RETURN(sql::InsertPlan insert,
+                          sql::Binder(bind).BindCtasInsert(statement, path, found.table));
   std::vector<sql::InsertPlan> inserts;
   inserts.push_back(std::move(insert));
   return RunInserts(std::move(inserts), text);
@@ -174,19 +186,21 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
   const std::string script = options_.script_name == "-e" ? "-e\n" + text : options_.script_name;
   const JobIdentity identity = IdentityOf(state_.configuration, script, name);
   const bool streaming = context.connector.streaming;
-  SLUICE_ASSIGN_OR_RETURN(runtime::JobSettings settings, MakeJobSettings(state_.configuration, identity, streaming,
-                                                                         builder.needs_checkpoints(), true));
-  if (!state_.configuration.contains("execution.checkpointing.interval") && settings.checkpoints.interval_ms &&
-      !result.bounded && options_.notice) {
-    options_.notice("Job " + identity.name + " takes a checkpoint every 60 s: files appear then. Set "
+  SLUICE_ASSIGN_OR_RETURN(runtime::JobSettings settings,
+                          MakeJobSettings(state_.configuration, identity, streaming,
+                                          builder.needs_checkpoints(), true));
+  if (!state_.configuration.contains("execution.checkpointing.interval") &&
+      settings.checkpoints.interval_ms && !result.bounded && options_.notice) {
+    options_.notice("Job " + identity.name +
+                    " takes a checkpoint every 60 s: files appear then. Set "
                     "'execution.checkpointing.interval' to change it.");
   }
   if (options_.fresh) {
     std::error_code ignored;
     std::filesystem::remove_all(identity.folder, ignored);
   }
-  SLUICE_ASSIGN_OR_RETURN(result.job,
-                          RunningJob::Start(builder.TakeGraph(), std::move(settings), options_.notice, nullptr));
+  SLUICE_ASSIGN_OR_RETURN(result.job, RunningJob::Start(builder.TakeGraph(), std::move(settings),
+                                                        options_.notice, nullptr));
   return Outcome(std::move(result));
 }
 
@@ -196,7 +210,8 @@ Result<std::string> Session::ExplainInserts(std::vector<sql::InsertPlan> inserts
   sql::ExplainOptions options;
   options.streaming = streaming;
   std::string text = "== Abstract Syntax Tree ==\n";
-  for (const sql::InsertPlan& insert : inserts) text += sql::ExplainPlan(insert.query, "Logical" + SinkLine(insert), options) + "\n";
+  for (const sql::InsertPlan& insert : inserts)
+    text += sql::ExplainPlan(insert.query, "Logical" + SinkLine(insert), options) + "\n";
   std::vector<sql::PlanPtr*> queries;
   for (sql::InsertPlan& insert : inserts) queries.push_back(&insert.query);
   SLUICE_RETURN_NOT_OK(Plan(std::move(queries)));
@@ -208,11 +223,14 @@ Result<std::string> Session::ExplainInserts(std::vector<sql::InsertPlan> inserts
     options.changelog_mode = options.changelog_mode || detail == sql::ExplainDetail::kChangelogMode;
   }
   std::string physical;
-  for (const sql::InsertPlan& insert : inserts) physical += sql::ExplainPlan(insert.query, SinkLine(insert), options) + "\n";
+  for (const sql::InsertPlan& insert : inserts)
+    physical += sql::ExplainPlan(insert.query, SinkLine(insert), options) + "\n";
   options.changelog_mode = false;
   std::string execution;
-  for (const sql::InsertPlan& insert : inserts) execution += sql::ExplainPlan(insert.query, SinkLine(insert), options);
-  return text + "== Optimized Physical Plan ==\n" + physical + "== Optimized Execution Plan ==\n" + execution;
+  for (const sql::InsertPlan& insert : inserts)
+    execution += sql::ExplainPlan(insert.query, SinkLine(insert), options);
+  return text + "== Optimized Physical Plan ==\n" + physical + "== Optimized Execution Plan ==\n" +
+         execution;
 }
 
 Result<Outcome> Session::ExecuteExplain(const sql::ExplainStatement& statement) {
@@ -227,7 +245,8 @@ Result<Outcome> Session::ExecuteExplain(const sql::ExplainStatement& statement) 
     SLUICE_RETURN_NOT_OK(sql::CheckQueryPlan(*plan, bind.streaming));
     options.physical = true;
     for (const sql::ExplainDetail detail : statement.details) {
-      options.changelog_mode = options.changelog_mode || detail == sql::ExplainDetail::kChangelogMode;
+      options.changelog_mode =
+          options.changelog_mode || detail == sql::ExplainDetail::kChangelogMode;
     }
     text += "== Optimized Physical Plan ==\n" + sql::ExplainPlan(plan, "", options) + "\n";
     options.changelog_mode = false;

@@ -1,4 +1,5 @@
-// A session: executes statements one after another and wires everything together: binder, rules, physical plan, runtime.
+// A session: executes statements one after another and wires everything together: binder, rules,
+// physical plan, runtime.
 #pragma once
 
 #include <cstdint>
@@ -51,7 +52,8 @@ class Session {
  public:
   static Result<std::unique_ptr<Session>> Open(SessionOptions options);
 
-  /// Runs DDL to its end; starts queries and INSERTs. Errors carry positions in the text that was parsed.
+  /// Runs DDL to its end; starts queries and INSERTs. Errors carry positions in the text that was
+  /// parsed.
   Result<Outcome> Execute(const sql::ParsedStatement& statement);
 
   SessionState& state() { return state_; }
@@ -63,19 +65,23 @@ class Session {
     sql::InsertPlan insert;
   };
   Result<Outcome> ExecuteQuery(const sql::QueryStatement& statement);
-  Result<Outcome> ExecuteInserts(const std::vector<const sql::Statement*>& statements, const std::string& text);
+  Result<Outcome> ExecuteInserts(const std::vector<const sql::Statement*>& statements,
+                                 const std::string& text);
   Result<Outcome> ExecuteCreateAs(const sql::CreateTable& statement, const std::string& text);
   Result<Outcome> ExecuteExplain(const sql::ExplainStatement& statement);
   Result<Outcome> RunInserts(std::vector<sql::InsertPlan> inserts, const std::string& text);
-  Result<std::string> ExplainInserts(std::vector<sql::InsertPlan> inserts, const sql::ExplainStatement& statement);
-  Result<std::vector<sql::InsertPlan>> BindInserts(const std::vector<const sql::Statement*>& statements);
+  Result<std::string> ExplainInserts(std::vector<sql::InsertPlan> inserts,
+                                     const sql::ExplainStatement& statement);
+  Result<std::vector<sql::InsertPlan>> BindInserts(
+      const std::vector<const sql::Statement*>& statements);
   /// Optimises the queries together, shares scans, prepares sources.
   Status Plan(std::vector<sql::PlanPtr*> queries);
   Result<sql::PhysicalContext> MakePhysicalContext();
 
   SessionOptions options_;
   SessionState state_;
-  std::map<std::string, int> job_names_;  // How often a job name was used: two INSERTs into one table are two jobs.
+  std::map<std::string, int>
+      job_names_;  // How often a job name was used: two INSERTs into one table are two jobs.
 };
 
 }  // namespace sluice::engine

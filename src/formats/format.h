@@ -1,8 +1,10 @@
-// What a format is to the rest of the engine: one entry with its options and the makers of its decoders, encoders, readers
-// and writers. A format knows bytes and columns, nothing of files' names, topics or SQL.
+// What a format is to the rest of the engine: one entry with its options and the makers of its
+// decoders, encoders, readers and writers. A format knows bytes and columns, nothing of files'
+// names, topics or SQL.
 //
-// Row formats (csv, json, raw, the changelog JSONs) decode whole records from bytes straight into Arrow builders and encode
-// rows into bytes. Bulk formats (parquet, orc, avro) read and write containers.
+// Row formats (csv, json, raw, the changelog JSONs) decode whole records from bytes straight into
+// Arrow builders and encode rows into bytes. Bulk formats (parquet, orc, avro) read and write
+// containers.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +32,8 @@ enum class Encoding {
   kBulk,  // A container with a footer or blocks.
 };
 
-/// Options of one use of a format. Keys have the prefix removed ("field-delimiter"); `prefix` ("csv.", "value.csv.") is for messages.
+/// Options of one use of a format. Keys have the prefix removed ("field-delimiter"); `prefix`
+/// ("csv.", "value.csv.") is for messages.
 struct FormatOptions {
   OptionMap options;
   std::string prefix;
@@ -42,9 +45,9 @@ struct FormatContext {
   arrow::MemoryPool* pool = arrow::default_memory_pool();
 };
 
-/// Columns to read: `physical` is what the format holds (no partition, computed or metadata columns) in declared order,
-/// `projection` the wanted ones as indices into it, in output order (may be empty: rows are only counted; the batch then has
-/// no columns and the right num_rows).
+/// Columns to read: `physical` is what the format holds (no partition, computed or metadata
+/// columns) in declared order, `projection` the wanted ones as indices into it, in output order
+/// (may be empty: rows are only counted; the batch then has no columns and the right num_rows).
 struct ReadSchema {
   Schema physical;
   std::vector<int> projection;
@@ -53,8 +56,8 @@ struct ReadSchema {
 
 /// A record or field that could not be used.
 struct BadRecord {
-  int64_t record = 0;       // Index in the chunk or message list handed in.
-  int64_t line = 0;         // Line of the record's start within the chunk, from 0 (framed input only).
+  int64_t record = 0;  // Index in the chunk or message list handed in.
+  int64_t line = 0;    // Line of the record's start within the chunk, from 0 (framed input only).
   int64_t byte_offset = 0;  // Of the record's start within the chunk or message.
   std::string column;       // Empty when the whole record is at fault.
   std::string reason;       // "For input string: \"abc\"." and what to do (option that changes it).
@@ -69,33 +72,38 @@ struct DecodedRows {
   std::vector<int32_t> record_of_row;
   int64_t record_count = 0;  // Records seen, bad and empty ones included.
   int64_t line_count = 0;    // Line ends consumed (framed input only).
-  /// Without ignore-parse-errors decoding stops at the first bad record: `rows` holds what came before and `bad` has one entry.
-  /// With it, all of them (bounded to 1,000 kept, `bad_count` counts all).
+  /// Without ignore-parse-errors decoding stops at the first bad record: `rows` holds what came
+  /// before and `bad` has one entry. With it, all of them (bounded to 1,000 kept, `bad_count`
+  /// counts all).
   std::vector<BadRecord> bad;
   int64_t bad_count = 0;
   bool failed = false;  // The table's options say that `bad[0]` fails the read.
 };
 
-/// Decodes records of a row format. Not thread-safe: one per worker; state between calls is scratch memory only, so chunks may be
-/// decoded in any order.
+/// Decodes records of a row format. Not thread-safe: one per worker; state between calls is scratch
+/// memory only, so chunks may be decoded in any order.
 class RowDecoder {
  public:
   virtual ~RowDecoder() = default;
-  /// `chunk` holds whole framed records as RowFramer cut them; `first_in_file`: a byte order mark and header are looked for.
+  /// `chunk` holds whole framed records as RowFramer cut them; `first_in_file`: a byte order mark
+  /// and header are looked for.
   virtual Result<DecodedRows> DecodeChunk(std::string_view chunk, bool first_in_file) = 0;
-  /// One record a message, no framing. Null messages (a Kafka tombstone) have data() == nullptr: no row (raw: a NULL row).
+  /// One record a message, no framing. Null messages (a Kafka tombstone) have data() == nullptr: no
+  /// row (raw: a NULL row).
   virtual Result<DecodedRows> DecodeMessages(std::span<const std::string_view> messages) = 0;
 };
 
-/// Finds record ends in a byte stream. Stateless between files; cheap enough to run ahead of parallel decoders.
+/// Finds record ends in a byte stream. Stateless between files; cheap enough to run ahead of
+/// parallel decoders.
 class RowFramer {
  public:
   virtual ~RowFramer() = default;
-  /// Length of the longest prefix of `bytes` that ends at a record end; 0 when no record is complete yet. `bytes` begins at a record's
-  /// start. At the end of the file the rest counts as complete.
+  /// Length of the longest prefix of `bytes` that ends at a record end; 0 when no record is
+  /// complete yet. `bytes` begins at a record's start. At the end of the file the rest counts as
+  /// complete.
   virtual size_t CompletePrefix(std::string_view bytes, bool at_end_of_file) = 0;
-  /// Splitting an uncompressed file at arbitrary bytes: true when a record start can be found from any position by looking
-  /// for the next line end (false for csv with quoting).
+  /// Splitting an uncompressed file at arbitrary bytes: true when a record start can be found from
+  /// any position by looking for the next line end (false for csv with quoting).
   virtual bool splittable() const = 0;
 };
 
@@ -103,8 +111,9 @@ class RowFramer {
 class RowEncoder {
  public:
   virtual ~RowEncoder() = default;
-  /// Appends the rows of `batch` to `out`. With `row_ends`, also the offset in `out` behind each row. For files each record carries its
-  /// separator; for messages none. A value that cannot be read back is kDataError naming column and value.
+  /// Appends the rows of `batch` to `out`. With `row_ends`, also the offset in `out` behind each
+  /// row. For files each record carries its separator; for messages none. A value that cannot be
+  /// read back is kDataError naming column and value.
   virtual Status Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) = 0;
 };
 
@@ -115,7 +124,8 @@ class BulkWriter {
  public:
   virtual ~BulkWriter() = default;
   virtual Status Write(const Batch& batch) = 0;
-  /// Bytes in the stream plus what the encoder holds, compressed where known: what the rolling size is compared with.
+  /// Bytes in the stream plus what the encoder holds, compressed where known: what the rolling size
+  /// is compared with.
   virtual int64_t estimated_file_bytes() const = 0;
   /// Memory held for rows not yet in the stream.
   virtual int64_t buffered_bytes() const = 0;
@@ -132,7 +142,8 @@ class BulkFile {
   /// Parts that can be read on their own (row groups, stripes, blocks).
   virtual int part_count() const = 0;
   virtual int64_t row_count(int part) const = 0;
-  /// False when statistics prove that no row of `part` passes `filters` (conjuncts over ReadSchema::physical indices).
+  /// False when statistics prove that no row of `part` passes `filters` (conjuncts over
+  /// ReadSchema::physical indices).
   virtual bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const = 0;
 
   class Rows {
@@ -141,25 +152,30 @@ class BulkFile {
     /// Next batch of at most ~8,192 rows, nullopt at the end.
     virtual Result<std::optional<Batch>> Next() = 0;
   };
-  /// Reads one part. Columns missing in the file are NULL (by name); types are converted where compatible, else kDataError.
+  /// Reads one part. Columns missing in the file are NULL (by name); types are converted where
+  /// compatible, else kDataError.
   virtual Result<std::unique_ptr<Rows>> ReadPart(int part) = 0;
 };
 
 enum class Direction { kRead, kWrite };
 
-/// A format. One constant an own folder, one line in all_formats.cc. Functions not offered are null.
+/// A format. One constant an own folder, one line in all_formats.cc. Functions not offered are
+/// null.
 struct Format {
   std::string_view name;
   Encoding encoding = Encoding::kRow;
-  /// True when a streaming sink closes files at every checkpoint by default (csv, parquet, avro, orc; not json, raw).
+  /// True when a streaming sink closes files at every checkpoint by default (csv, parquet, avro,
+  /// orc; not json, raw).
   bool rolls_on_checkpoint = true;
   std::span<const OptionSpec> options;  // Keys without prefix.
   RowKindSet read_kinds;                // Row kinds that reading produces.
   RowKindSet write_kinds;               // Row kinds that writing takes.
 
-  /// Checks option values and combinations and that every column's type can be held. Messages as in formats.md.
+  /// Checks option values and combinations and that every column's type can be held. Messages as in
+  /// formats.md.
   Status (*validate)(const FormatOptions&, const Schema& physical, Direction) = nullptr;
-  Result<std::unique_ptr<RowDecoder>> (*make_decoder)(const FormatOptions&, const ReadSchema&, const FormatContext&) = nullptr;
+  Result<std::unique_ptr<RowDecoder>> (*make_decoder)(const FormatOptions&, const ReadSchema&,
+                                                      const FormatContext&) = nullptr;
   Result<std::unique_ptr<RowFramer>> (*make_framer)(const FormatOptions&) = nullptr;
   Result<std::unique_ptr<RowEncoder>> (*make_encoder)(const FormatOptions&, const Schema&, Framing,
                                                       const FormatContext&) = nullptr;
@@ -174,13 +190,15 @@ struct Format {
 /// Every format, in the order that messages list them.
 std::span<const Format* const> AllFormats();
 
-/// Fails with "Could not find any format factory for identifier 'x' in the classpath." and the known names.
+/// Fails with "Could not find any format factory for identifier 'x' in the classpath." and the
+/// known names.
 Result<const Format*> FindFormat(std::string_view name);
 
 /// Takes the options that begin with `prefix` ("csv.") out of a table's options.
 FormatOptions ExtractFormatOptions(const OptionMap& table_options, std::string_view prefix);
 
-/// Names, allowed values and combinations of `options`; unknown keys are refused with the nearest known one.
+/// Names, allowed values and combinations of `options`; unknown keys are refused with the nearest
+/// known one.
 Status ValidateFormatOptions(const Format& format, const FormatOptions& options);
 
 }  // namespace sluice::formats

@@ -1,5 +1,7 @@
-// File systems as sources and sinks see them. Paths are absolute within the file system, without scheme and authority
-// ("/a/b"; "bucket/key" style systems keep their own form), '/'-separated, and opaque: nothing is decoded in them.
+// File systems as sources and sinks see them. Paths are absolute within the file system, without
+// scheme and authority
+// ("/a/b"; "bucket/key" style systems keep their own form), '/'-separated, and opaque: nothing is
+// decoded in them.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +24,16 @@ struct FileInfo {
   std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
 };
 
-/// A part file on its way: invisible to every reader until its handle is published (design.md §5). Not thread-safe.
+/// A part file on its way: invisible to every reader until its handle is published (design.md §5).
+/// Not thread-safe.
 class PartFileWriter {
  public:
-  virtual ~PartFileWriter() = default;  // A writer that was neither closed nor persisted leaves a hidden file for the sweep.
+  virtual ~PartFileWriter() = default;  // A writer that was neither closed nor persisted leaves a
+                                        // hidden file for the sweep.
   virtual Status Append(std::string_view bytes) = 0;
   virtual int64_t size_bytes() const = 0;
-  /// Makes everything appended durable; the file stays open. Returns the handle from which Resume continues at this length.
-  /// Blocking (fsync): call it on the I/O pool.
+  /// Makes everything appended durable; the file stays open. Returns the handle from which Resume
+  /// continues at this length. Blocking (fsync): call it on the I/O pool.
   virtual Result<std::string> Persist() = 0;
   /// Makes everything durable and closes. Returns the handle to publish. Blocking.
   virtual Result<std::string> Close() = 0;
@@ -37,18 +41,23 @@ class PartFileWriter {
   virtual Status Discard() = 0;
 };
 
-/// Writes hidden, publishes atomically, resumes after a crash. Thread-safe. Handles are opaque, versioned bytes for checkpoint state.
+/// Writes hidden, publishes atomically, resumes after a crash. Thread-safe. Handles are opaque,
+/// versioned bytes for checkpoint state.
 class Publisher {
  public:
   virtual ~Publisher() = default;
   /// Starts a file that will be published as `final_path`; `attempt` makes the hidden name unique:
-  /// ".<name>.inprogress.<attempt>" beside the final place. Creates missing directories. Fails with kAlreadyExists if either is there.
-  virtual Result<std::unique_ptr<PartFileWriter>> Open(const std::string& final_path, const std::string& attempt) = 0;
-  /// Cuts back to the recorded length and continues. Shorter or missing: kCorrupt naming both lengths.
+  /// ".<name>.inprogress.<attempt>" beside the final place. Creates missing directories. Fails with
+  /// kAlreadyExists if either is there.
+  virtual Result<std::unique_ptr<PartFileWriter>> Open(const std::string& final_path,
+                                                       const std::string& attempt) = 0;
+  /// Cuts back to the recorded length and continues. Shorter or missing: kCorrupt naming both
+  /// lengths.
   virtual Result<std::unique_ptr<PartFileWriter>> Resume(const std::string& handle) = 0;
-  /// Publishes each handle and makes it durable; result i belongs to handle i, one failure never stops the rest. Idempotent: hidden file
-  /// there: longer is cut, shorter is kCorrupt, then renamed (an existing final name is kAlreadyExists); hidden file gone: final there with
-  /// that length is OK, anything else kCorrupt "data is missing".
+  /// Publishes each handle and makes it durable; result i belongs to handle i, one failure never
+  /// stops the rest. Idempotent: hidden file there: longer is cut, shorter is kCorrupt, then
+  /// renamed (an existing final name is kAlreadyExists); hidden file gone: final there with that
+  /// length is OK, anything else kCorrupt "data is missing".
   virtual std::vector<Status> Publish(const std::vector<std::string>& handles) = 0;
   /// Removes the hidden file of a resume or pending handle; a missing one is OK.
   virtual Status Abandon(const std::string& handle) = 0;
@@ -69,9 +78,11 @@ class FileSystem {
 
   /// kNotFound when nothing is there.
   virtual Result<FileInfo> Stat(const std::string& path) = 0;
-  /// Entries of one directory, sorted by name, "." and ".." left out, hidden ones included. kNotFound when it is not there.
+  /// Entries of one directory, sorted by name, "." and ".." left out, hidden ones included.
+  /// kNotFound when it is not there.
   virtual Result<std::vector<FileInfo>> List(const std::string& directory) = 0;
-  virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(const std::string& path) = 0;
+  virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(
+      const std::string& path) = 0;
   /// Creates a file with these bytes, durably, replacing an old one atomically (marker files).
   virtual Status WriteWhole(const std::string& path, std::string_view bytes) = 0;
   virtual Status CreateDirectories(const std::string& path) = 0;
@@ -81,7 +92,8 @@ class FileSystem {
   virtual Status DeleteTree(const std::string& path) = 0;
   /// Atomic within the file system, durable; fails with kAlreadyExists when `to` is there.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
-  /// Swaps two existing directories in one step (local: renameat2 RENAME_EXCHANGE). kUnsupported where that is not possible.
+  /// Swaps two existing directories in one step (local: renameat2 RENAME_EXCHANGE). kUnsupported
+  /// where that is not possible.
   virtual Status ExchangeDirectories(const std::string& a, const std::string& b) = 0;
   virtual Publisher& publisher() = 0;
 };
@@ -94,7 +106,8 @@ class FileSystems {
     std::shared_ptr<FileSystem> file_system;
     std::string path;  // Absolute; a relative path is resolved against the working directory.
   };
-  /// "file:///a/b", "/a/b", "a/b". An unknown scheme fails with kInvalidArgument and lists the known ones.
+  /// "file:///a/b", "/a/b", "a/b". An unknown scheme fails with kInvalidArgument and lists the
+  /// known ones.
   virtual Result<Located> Locate(std::string_view uri) = 0;
 
   /// The real ones; lives for ever.

@@ -8,7 +8,8 @@
 
 namespace sluice {
 
-/// Invalid and type errors become kDataError, IO errors kIoError, out of memory kUnavailable, the rest kInternal.
+/// Invalid and type errors become kDataError, IO errors kIoError, out of memory kUnavailable, the
+/// rest kInternal.
 Status FromArrow(const arrow::Status& status);
 
 template <typename T>
@@ -19,10 +20,11 @@ Result<T> FromArrow(arrow::Result<T> result) {
 
 }  // namespace sluice
 
-#define SLUICE_RETURN_ARROW(expression)                                                   \
-  do {                                                                                    \
-    const ::arrow::Status sluice_arrow_ = (expression);                                   \
-    if (!sluice_arrow_.ok()) [[unlikely]] return ::sluice::FromArrow(sluice_arrow_);      \
+#define SLUICE_RETURN_ARROW(expression)                 \
+  do {                                                  \
+    const ::arrow::Status sluice_arrow_ = (expression); \
+    if (!sluice_arrow_.ok()) [[unlikely]]               \
+      return ::sluice::FromArrow(sluice_arrow_);        \
   } while (false)
 
 #define SLUICE_ASSIGN_ARROW(declaration, ...) \

@@ -1,4 +1,5 @@
-// The unit that moves through a job: an Arrow record batch and, for a changelog, the kind of each row.
+// The unit that moves through a job: an Arrow record batch and, for a changelog, the kind of each
+// row.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,14 @@ struct RowKindSet {
   static RowKindSet All() { return {true, true, true}; }
 };
 
-/// Rows with one schema. `row_kinds` is null when every row is an insert: append-only plans never pay for it. Target size is
-/// 8,192 rows or 1 MiB; any size is legal. Immutable once emitted; copies share the arrays.
+/// Rows with one schema. `row_kinds` is null when every row is an insert: append-only plans never
+/// pay for it. Target size is 8,192 rows or 1 MiB; any size is legal. Immutable once emitted;
+/// copies share the arrays.
 class Batch {
  public:
   Batch() = default;
-  explicit Batch(std::shared_ptr<arrow::RecordBatch> rows, std::shared_ptr<arrow::Int8Array> row_kinds = nullptr)
+  explicit Batch(std::shared_ptr<arrow::RecordBatch> rows,
+                 std::shared_ptr<arrow::Int8Array> row_kinds = nullptr)
       : rows_(std::move(rows)), row_kinds_(std::move(row_kinds)) {}
 
   const std::shared_ptr<arrow::RecordBatch>& rows() const { return rows_; }
@@ -51,7 +54,8 @@ class Batch {
   std::shared_ptr<arrow::Int8Array> row_kinds_;
 };
 
-constexpr int64_t kTargetBatchRows = 8192;  // engineering notes §2.2: plateau of kernel cost per row.
+constexpr int64_t kTargetBatchRows =
+    8192;  // engineering notes §2.2: plateau of kernel cost per row.
 constexpr int64_t kTargetBatchBytes = 1 << 20;
 constexpr int64_t kMaxBatchAgeMillis = 100;
 

@@ -1,4 +1,5 @@
-// SQL types: what a column is, with nullability, length and precision, and its Arrow form (design.md §3).
+// SQL types: what a column is, with nullability, length and precision, and its Arrow form
+// (design.md §3).
 #pragma once
 
 #include <cstdint>
@@ -45,10 +46,11 @@ struct RowField;
 
 /// An immutable SQL type. Cheap to copy.
 ///
-/// Arrow form: integers, floats, booleans as their namesakes; DECIMAL decimal128(p,s); CHAR/VARCHAR utf8; BINARY/VARBINARY
-/// binary; DATE date32; TIME time32[ms]; TIMESTAMP(p) timestamp[ms] for p <= 3, [us] for p <= 6, [ns] above; TIMESTAMP_LTZ the
-/// same with zone "UTC"; ARRAY list; MAP map; MULTISET map<…, int32>; ROW struct; INTERVAL YEAR month_interval, INTERVAL DAY
-/// duration[ms]; NULL null.
+/// Arrow form: integers, floats, booleans as their namesakes; DECIMAL decimal128(p,s); CHAR/VARCHAR
+/// utf8; BINARY/VARBINARY binary; DATE date32; TIME time32[ms]; TIMESTAMP(p) timestamp[ms] for p <=
+/// 3, [us] for p <= 6, [ns] above; TIMESTAMP_LTZ the same with zone "UTC"; ARRAY list; MAP map;
+/// MULTISET map<…, int32>; ROW struct; INTERVAL YEAR month_interval, INTERVAL DAY duration[ms];
+/// NULL null.
 class SqlType {
  public:
   static constexpr int32_t kMaxLength = 2147483647;
@@ -62,7 +64,9 @@ class SqlType {
   static SqlType Bigint() { return Of(TypeKind::kBigint); }
   static SqlType Float() { return Of(TypeKind::kFloat); }
   static SqlType Double() { return Of(TypeKind::kDouble); }
-  static SqlType Decimal(int precision, int scale) { return Of(TypeKind::kDecimal, precision, scale); }
+  static SqlType Decimal(int precision, int scale) {
+    return Of(TypeKind::kDecimal, precision, scale);
+  }
   static SqlType Char(int32_t length) { return Of(TypeKind::kChar, length); }
   static SqlType Varchar(int32_t length) { return Of(TypeKind::kVarchar, length); }
   static SqlType String() { return Varchar(kMaxLength); }
@@ -103,15 +107,20 @@ class SqlType {
   bool is_numeric() const { return kind_ >= TypeKind::kTinyint && kind_ <= TypeKind::kDecimal; }
   bool is_character() const { return kind_ == TypeKind::kChar || kind_ == TypeKind::kVarchar; }
   bool is_binary() const { return kind_ == TypeKind::kBinary || kind_ == TypeKind::kVarbinary; }
-  bool is_timestamp() const { return kind_ == TypeKind::kTimestamp || kind_ == TypeKind::kTimestampLtz; }
+  bool is_timestamp() const {
+    return kind_ == TypeKind::kTimestamp || kind_ == TypeKind::kTimestampLtz;
+  }
   bool is_datetime() const { return kind_ >= TypeKind::kDate && kind_ <= TypeKind::kTimestampLtz; }
-  bool is_interval() const { return kind_ == TypeKind::kIntervalYearMonth || kind_ == TypeKind::kIntervalDayTime; }
+  bool is_interval() const {
+    return kind_ == TypeKind::kIntervalYearMonth || kind_ == TypeKind::kIntervalDayTime;
+  }
   bool is_nested() const { return kind_ >= TypeKind::kArray; }
 
   /// The Arrow type that holds values of this type.
   std::shared_ptr<arrow::DataType> ToArrow() const;
 
-  /// As DESCRIBE and error messages print it: "STRING", "DECIMAL(10, 2)", "ROW<`a` INT, …>", " NOT NULL" when not nullable.
+  /// As DESCRIBE and error messages print it: "STRING", "DECIMAL(10, 2)", "ROW<`a` INT, …>", " NOT
+  /// NULL" when not nullable.
   std::string ToString() const;
   /// As SHOW CREATE TABLE prints it: "VARCHAR(2147483647)", "TIMESTAMP(6) WITH LOCAL TIME ZONE", …
   std::string ToFullString() const;
@@ -119,7 +128,9 @@ class SqlType {
   /// Equal in everything, nullability included, at every level.
   friend bool operator==(const SqlType& a, const SqlType& b);
   /// Equal apart from nullability of the outermost level.
-  bool SameKindAs(const SqlType& other) const { return WithNullable(true) == other.WithNullable(true); }
+  bool SameKindAs(const SqlType& other) const {
+    return WithNullable(true) == other.WithNullable(true);
+  }
 
  private:
   static SqlType Of(TypeKind kind, int32_t first = 0, int32_t second = 0);

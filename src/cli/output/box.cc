@@ -14,7 +14,8 @@ void Box::Row(const std::vector<std::string>& cells) const {
   std::string line = "|";
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string cell = FitCells(cells[i], widths_[i]);
-    line += " " + std::string(static_cast<size_t>(std::max(0, widths_[i] - CellWidth(cell))), ' ') + cell + " |";
+    line += " " + std::string(static_cast<size_t>(std::max(0, widths_[i] - CellWidth(cell))), ' ') +
+            cell + " |";
   }
   std::fprintf(out_, "%s\n", line.c_str());
 }

@@ -18,16 +18,20 @@ std::string_view BytesAt(const arrow::Array& values, int64_t row) {
 }
 
 void AppendBase64(std::string_view bytes, std::string* out) {
-  static constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  static constexpr char kAlphabet[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   for (size_t i = 0; i < bytes.size(); i += 3) {
     uint32_t group = 0;
     const size_t count = std::min<size_t>(3, bytes.size() - i);
-    for (size_t k = 0; k < 3; ++k) group = (group << 8) | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k) *out += k <= count ? kAlphabet[(group >> (18 - 6 * k)) & 63] : '=';
+    for (size_t k = 0; k < 3; ++k)
+      group = (group << 8) | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
+    for (size_t k = 0; k < 4; ++k)
+      *out += k <= count ? kAlphabet[(group >> (18 - 6 * k)) & 63] : '=';
   }
 }
 
-void AppendNestedJson(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone, std::string* out) {
+void AppendNestedJson(const SqlType& type, const arrow::Array& values, int64_t row,
+                      const TimeZone& zone, std::string* out) {
   if (type.kind() == TypeKind::kRow) {
     const auto& structs = static_cast<const arrow::StructArray&>(values);
     *out += '{';
@@ -58,7 +62,8 @@ void AppendNestedJson(const SqlType& type, const arrow::Array& values, int64_t r
     AppendValueText(type.key(), *maps.keys(), i, zone, &key);
     AppendJsonString(key, out);
     *out += ':';
-    AppendJson(type.kind() == TypeKind::kMultiset ? SqlType::Int() : type.value(), *maps.items(), i, zone, out);
+    AppendJson(type.kind() == TypeKind::kMultiset ? SqlType::Int() : type.value(), *maps.items(), i,
+               zone, out);
   }
   *out += '}';
 }
@@ -90,19 +95,22 @@ bool Within(uint32_t point, const Range* begin, const Range* end) {
 int PointWidth(uint32_t point) {
   if (point < 0x300) return 1;
   // Unicode's East Asian Width W and F, by block; and emoji presentation.
-  static constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},   {0x3400, 0x4DBF},
-                                    {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},   {0xA960, 0xA97F},   {0xAC00, 0xD7A3},
-                                    {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
-                                    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF}, {0x1FA70, 0x1FAFF},
-                                    {0x20000, 0x3FFFD}};
-  static constexpr Range kNone[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
+  static constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
+                                    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
+                                    {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
+                                    {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
+                                    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF},
+                                    {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD}};
+  static constexpr Range kNone[] = {
+      {0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
   if (Within(point, std::begin(kNone), std::end(kNone))) return 0;
   return Within(point, std::begin(kWide), std::end(kWide)) ? 2 : 1;
 }
 
 }  // namespace
 
-void AppendCellText(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone, std::string* out) {
+void AppendCellText(const SqlType& type, const arrow::Array& values, int64_t row,
+                    const TimeZone& zone, std::string* out) {
   if (!type.is_binary()) return AppendValueText(type, values, row, zone, out);
   *out += "x'";
   for (const char c : BytesAt(values, row)) {
@@ -133,7 +141,8 @@ void AppendJsonString(std::string_view text, std::string* out) {
   *out += '"';
 }
 
-void AppendJson(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone, std::string* out) {
+void AppendJson(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone,
+                std::string* out) {
   if (values.IsNull(row)) {
     *out += "null";
     return;
@@ -145,8 +154,9 @@ void AppendJson(const SqlType& type, const arrow::Array& values, int64_t row, co
       return;
     case TypeKind::kFloat:
     case TypeKind::kDouble: {
-      const double value = type.kind() == TypeKind::kFloat ? static_cast<const arrow::FloatArray&>(values).Value(row)
-                                                           : static_cast<const arrow::DoubleArray&>(values).Value(row);
+      const double value = type.kind() == TypeKind::kFloat
+                               ? static_cast<const arrow::FloatArray&>(values).Value(row)
+                               : static_cast<const arrow::DoubleArray&>(values).Value(row);
       std::string text;
       AppendValueText(type, values, row, zone, &text);
       if (std::isfinite(value)) {

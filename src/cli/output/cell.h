@@ -11,17 +11,21 @@
 
 namespace sluice::cli {
 
-/// Appends the value as query results show it: CAST to STRING, bytes as x'78'. The value must not be NULL.
-void AppendCellText(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone, std::string* out);
+/// Appends the value as query results show it: CAST to STRING, bytes as x'78'. The value must not
+/// be NULL.
+void AppendCellText(const SqlType& type, const arrow::Array& values, int64_t row,
+                    const TimeZone& zone, std::string* out);
 
-/// Appends the value as JSON: numbers, booleans, strings; DECIMAL and times as text in CAST's form; bytes base64; nested values
-/// as arrays and objects; null.
-void AppendJson(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone, std::string* out);
+/// Appends the value as JSON: numbers, booleans, strings; DECIMAL and times as text in CAST's form;
+/// bytes base64; nested values as arrays and objects; null.
+void AppendJson(const SqlType& type, const arrow::Array& values, int64_t row, const TimeZone& zone,
+                std::string* out);
 
 /// Appends `text` as a JSON string with its quotes.
 void AppendJsonString(std::string_view text, std::string* out);
 
-/// Cells of a terminal that `text` takes: wide East Asian characters and emoji two, combining marks none.
+/// Cells of a terminal that `text` takes: wide East Asian characters and emoji two, combining marks
+/// none.
 int CellWidth(std::string_view text);
 
 /// `text` cut to at most `width` cells, ending in "..." when cut.

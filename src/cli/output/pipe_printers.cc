@@ -70,7 +70,8 @@ class JsonPrinter final : public ResultPrinter {
     std::string text;
     for (int64_t row = 0; row < batch.row_count(); ++row) {
       text += '{';
-      if (header_.changelog) text += "\"op\":\"" + std::string(RowKindText(batch.row_kind(row))) + "\"";
+      if (header_.changelog)
+        text += "\"op\":\"" + std::string(RowKindText(batch.row_kind(row))) + "\"";
       for (int i = 0; i < header_.schema.column_count(); ++i) {
         if (i > 0 || header_.changelog) text += ',';
         AppendJsonString(header_.schema.column(i).name, &text);
@@ -135,7 +136,8 @@ void PrintTextJson(const engine::TextTable& table, std::FILE* out) {
   Write(text, out);
 }
 
-std::unique_ptr<ResultPrinter> MakeResultPrinter(OutputFormat format, ResultHeader header, std::FILE* out) {
+std::unique_ptr<ResultPrinter> MakeResultPrinter(OutputFormat format, ResultHeader header,
+                                                 std::FILE* out) {
   switch (format) {
     case OutputFormat::kTable:
       return MakeTablePrinter(std::move(header), out);

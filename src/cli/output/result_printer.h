@@ -1,4 +1,5 @@
-// Prints results of statements to stdout: boxes as Flink's SQL client draws them, CSV, or JSON lines.
+// Prints results of statements to stdout: boxes as Flink's SQL client draws them, CSV, or JSON
+// lines.
 #pragma once
 
 #include <cstdio>
@@ -35,10 +36,11 @@ class ResultPrinter {
   virtual void End(double seconds, bool terminated) = 0;
 };
 
-std::unique_ptr<ResultPrinter> MakeResultPrinter(OutputFormat format, ResultHeader header, std::FILE* out);
+std::unique_ptr<ResultPrinter> MakeResultPrinter(OutputFormat format, ResultHeader header,
+                                                 std::FILE* out);
 
-/// Prints rows of text: SHOW, DESCRIBE, EXPLAIN. A single value of several lines (SHOW CREATE, EXPLAIN) is printed as it is in table
-/// format.
+/// Prints rows of text: SHOW, DESCRIBE, EXPLAIN. A single value of several lines (SHOW CREATE,
+/// EXPLAIN) is printed as it is in table format.
 void PrintTextTable(OutputFormat format, const engine::TextTable& table, std::FILE* out);
 
 }  // namespace sluice::cli

@@ -32,7 +32,10 @@ int StreamingWidth(const SqlType& type, int max_column_width) {
       return type.precision() == 0 ? 8 : type.precision() + 9;
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-      return type.precision() == 0 ? 19 : type.precision() <= 3 ? 23 : type.precision() <= 6 ? 26 : 29;
+      return type.precision() == 0   ? 19
+             : type.precision() <= 3 ? 23
+             : type.precision() <= 6 ? 26
+                                     : 29;
     default:
       return max_column_width;
   }
@@ -46,7 +49,8 @@ class TablePrinter final : public ResultPrinter {
     if (!header_.streaming) return;
     std::vector<int> widths = {2};
     for (const Column& column : header_.schema.columns()) {
-      widths.push_back(std::max({StreamingWidth(column.type, header_.max_column_width), CellWidth(column.name), 6}));
+      widths.push_back(std::max(
+          {StreamingWidth(column.type, header_.max_column_width), CellWidth(column.name), 6}));
     }
     Open(std::move(widths));
   }
@@ -105,7 +109,8 @@ class TablePrinter final : public ResultPrinter {
     for (int i = 0; i < header_.schema.column_count(); ++i) {
       const int name_width = CellWidth(header_.schema.column(i).name);
       int width = 0;
-      for (const auto& cells : kept_) width = std::max(width, CellWidth(cells[static_cast<size_t>(i)]));
+      for (const auto& cells : kept_)
+        width = std::max(width, CellWidth(cells[static_cast<size_t>(i)]));
       widths.push_back(std::max(name_width, std::min(width, header_.max_column_width)));
     }
     Open(std::move(widths));

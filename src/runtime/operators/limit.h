@@ -11,7 +11,8 @@ namespace sluice::runtime {
 class LimitOperator final : public Operator {
  public:
   /// `limit_rows` < 0: no limit, only OFFSET.
-  LimitOperator(int64_t offset_rows, int64_t limit_rows) : to_skip_(offset_rows), remaining_rows_(limit_rows) {}
+  LimitOperator(int64_t offset_rows, int64_t limit_rows)
+      : to_skip_(offset_rows), remaining_rows_(limit_rows) {}
 
   Status Process(Batch batch, Output& out) override {
     if (to_skip_ > 0) {

@@ -20,8 +20,10 @@ Status NotNullEnforcer::Process(Batch batch, Output& out) {
     if (values->null_count() == 0) continue;
     if (!drop_) {
       return Status::DataError("Column '" + schema_->field(column)->name() +
-                               "' is NOT NULL, however, a null value is being written into it. You can set job configuration "
-                               "'table.exec.sink.not-null-enforcer'='DROP' to suppress this exception and drop such records "
+                               "' is NOT NULL, however, a null value is being written into it. You "
+                               "can set job configuration "
+                               "'table.exec.sink.not-null-enforcer'='DROP' to suppress this "
+                               "exception and drop such records "
                                "silently.");
     }
     drop_row.resize(static_cast<size_t>(batch.row_count()), false);

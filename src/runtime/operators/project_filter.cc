@@ -5,8 +5,8 @@
 namespace sluice::runtime {
 
 ProjectFilterOperator::ProjectFilterOperator(expr::ExprPtr condition, bool project,
-                                             std::vector<expr::ExprPtr> projection, const Schema& output,
-                                             EvalSettings settings)
+                                             std::vector<expr::ExprPtr> projection,
+                                             const Schema& output, EvalSettings settings)
     : condition_(std::move(condition)),
       project_(project),
       projection_(std::move(projection)),
@@ -42,7 +42,8 @@ Result<Batch> ProjectFilterOperator::Project(const Batch& batch) {
                             expr::EvaluateToArray(*expression, *batch.rows(), eval_));
     columns.push_back(std::move(column));
   }
-  return Batch(arrow::RecordBatch::Make(output_schema_, batch.row_count(), std::move(columns)), batch.row_kinds());
+  return Batch(arrow::RecordBatch::Make(output_schema_, batch.row_count(), std::move(columns)),
+               batch.row_kinds());
 }
 
 Status ProjectFilterOperator::ProcessWatermark(int64_t millis, Output& out) {

@@ -20,7 +20,8 @@ struct EvalSettings {
 class ProjectFilterOperator final : public Operator {
  public:
   /// `condition` may be null; empty `projection` with `project` false passes columns through.
-  ProjectFilterOperator(expr::ExprPtr condition, bool project, std::vector<expr::ExprPtr> projection, const Schema& output,
+  ProjectFilterOperator(expr::ExprPtr condition, bool project,
+                        std::vector<expr::ExprPtr> projection, const Schema& output,
                         EvalSettings settings);
 
   Status Open(TaskContext& context) override;

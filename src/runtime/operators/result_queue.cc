@@ -44,12 +44,13 @@ Result<std::optional<Batch>> ResultQueue::Pop(int64_t timeout_ms) {
 }
 
 Status CollectOperator::Process(Batch batch, Output&) {
-  if (!queue_->Push(batch, context().wake)) waiting_ = std::move(batch);
+  if (!waiting_.empty() || !queue_->Push(batch, context().wake))
+    waiting_.push_back(std::move(batch));
   return {};
 }
 
 Status CollectOperator::Poll(Output&) {
-  if (waiting_ && queue_->Push(*waiting_, context().wake)) waiting_.reset();
+  while (!waiting_.empty() && queue_->Push(waiting_.front(), context().wake)) waiting_.pop_front();
   return {};
 }
 

@@ -22,8 +22,8 @@ class ResultQueue {
   /// Producer: nothing follows. `status` is what the job ended with.
   void Close(Status status);
 
-  /// Consumer: blocks for the next batch; nullopt at the end, or the failure of the job. With `timeout_ms` >= 0 an empty batch
-  /// (no rows()) after that time.
+  /// Consumer: blocks for the next batch; nullopt at the end, or the failure of the job. With
+  /// `timeout_ms` >= 0 an empty batch (no rows()) after that time.
   Result<std::optional<Batch>> Pop(int64_t timeout_ms = -1);
 
  private:
@@ -36,17 +36,18 @@ class ResultQueue {
   Status final_status_;
 };
 
-/// The last operator of a query. Thread: the task's, parallelism 1. State: none, a query is not resumed.
+/// The last operator of a query. Thread: the task's, parallelism 1. State: none, a query is not
+/// resumed.
 class CollectOperator final : public Operator {
  public:
   explicit CollectOperator(std::shared_ptr<ResultQueue> queue) : queue_(std::move(queue)) {}
   Status Process(Batch batch, Output& out) override;
   Status Poll(Output& out) override;
-  bool Ready() const override { return !waiting_.has_value(); }
+  bool Ready() const override { return waiting_.empty(); }
 
  private:
   const std::shared_ptr<ResultQueue> queue_;
-  std::optional<Batch> waiting_;
+  std::deque<Batch> waiting_;  // One batch may become several on its way through the chain.
 };
 
 }  // namespace sluice::runtime

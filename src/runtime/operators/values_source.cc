@@ -5,7 +5,8 @@ namespace {
 
 class ValuesReader final : public SourceReader {
  public:
-  ValuesReader(const std::vector<Batch>& batches, int64_t emitted) : batches_(batches), emitted_(emitted) {}
+  ValuesReader(const std::vector<Batch>& batches, int64_t emitted)
+      : batches_(batches), emitted_(emitted) {}
 
   Status Open(TaskContext& context) override {
     rows_in_ = &context.metrics->Counter(metric::kRowsIn);

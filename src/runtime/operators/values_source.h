@@ -9,7 +9,8 @@
 
 namespace sluice::runtime {
 
-/// Emits given batches once, with one reader. Thread: Open and MakeReader on the job's thread. State: how many batches are out.
+/// Emits given batches once, with one reader. Thread: Open and MakeReader on the job's thread.
+/// State: how many batches are out.
 class ValuesSource final : public Source {
  public:
   explicit ValuesSource(std::vector<Batch> batches) : batches_(std::move(batches)) {}

@@ -107,7 +107,8 @@ Status Located(Status status, SourcePosition position) {
 }
 
 Result<expr::ExprPtr> ExpressionBinder::Bind(const Expr& node) {
-  Result<expr::ExprPtr> bound = grouping_ != nullptr && !inside_aggregate_ ? BindGrouped(node) : BindNode(node);
+  Result<expr::ExprPtr> bound =
+      grouping_ != nullptr && !inside_aggregate_ ? BindGrouped(node) : BindNode(node);
   if (!bound.ok()) return Located(bound.status(), node.range.begin);
   return bound;
 }
@@ -121,9 +122,11 @@ Result<expr::ExprPtr> ExpressionBinder::BindInput(const Expr& node) {
 
 Result<expr::ExprPtr> ExpressionBinder::BindCondition(const Expr& node, std::string_view clause) {
   SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr condition, Bind(node));
-  if (condition->type().kind() == TypeKind::kNull) return expr::MakeCast(condition, SqlType::Boolean());
+  if (condition->type().kind() == TypeKind::kNull)
+    return expr::MakeCast(condition, SqlType::Boolean());
   if (condition->type().kind() != TypeKind::kBoolean) {
-    return Status::Validation(std::string(clause) + " clause must be a condition", node.range.begin);
+    return Status::Validation(std::string(clause) + " clause must be a condition",
+                              node.range.begin);
   }
   return condition;
 }
@@ -139,8 +142,9 @@ Result<expr::ExprPtr> ExpressionBinder::BindGrouped(const Expr& node) {
       }
     }
     if (node.kind == ExprKind::kColumnRef) {
-      return Status::Validation("Expression '" + node.As<ColumnRefExpr>().path.ToString() + "' is not being grouped",
-                                node.range.begin);
+      return Status::Validation(
+          "Expression '" + node.As<ColumnRefExpr>().path.ToString() + "' is not being grouped",
+          node.range.begin);
     }
   }
   return BindNode(node);
@@ -156,7 +160,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindAggregate(const CallExpr& call) {
     arguments.push_back(std::move(bound));
   }
   if (call.arguments.empty() && !call.star) {
-    return Status::Validation("Invalid number of arguments to function '" + call.UpperName() + "'. Was expecting 1 arguments",
+    return Status::Validation("Invalid number of arguments to function '" + call.UpperName() +
+                                  "'. Was expecting 1 arguments",
                               call.range.begin);
   }
   expr::ExprPtr filter;
@@ -167,7 +172,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindAggregate(const CallExpr& call) {
     if (!condition.ok()) return condition.status();
     filter = *std::move(condition);
   }
-  Result<expr::AggregateCall> made = expr::MakeAggregate(call.UpperName(), std::move(arguments), call.distinct, filter);
+  Result<expr::AggregateCall> made =
+      expr::MakeAggregate(call.UpperName(), std::move(arguments), call.distinct, filter);
   if (!made.ok()) return Located(made.status(), call.range.begin);
   const std::string text = made->ToString(grouping_->input);
   size_t index = 0;
@@ -176,7 +182,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindAggregate(const CallExpr& call) {
     grouping_->calls.push_back(*std::move(made));
     grouping_->call_texts.push_back(text);
   }
-  return expr::MakeColumn(static_cast<int>(grouping_->keys.size() + index), grouping_->calls[index].type);
+  return expr::MakeColumn(static_cast<int>(grouping_->keys.size() + index),
+                          grouping_->calls[index].type);
 }
 
 Result<std::vector<expr::ExprPtr>> ExpressionBinder::BindAll(const std::vector<ExprPtr>& nodes) {
@@ -195,7 +202,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
     case ExprKind::kColumnRef:
       return scope_.Resolve(node.As<ColumnRefExpr>().path);
     case ExprKind::kStar:
-      return Status::Validation("'*' is allowed only as an item of SELECT and in COUNT(*).", node.range.begin);
+      return Status::Validation("'*' is allowed only as an item of SELECT and in COUNT(*).",
+                                node.range.begin);
     case ExprKind::kUnary:
       return BindUnary(node.As<UnaryExpr>());
     case ExprKind::kBinary:
@@ -205,7 +213,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr operand, Bind(*between.operand));
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr low, Bind(*between.low));
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr high, Bind(*between.high));
-      return expr::MakeBetween(std::move(operand), std::move(low), std::move(high), between.negated, between.symmetric);
+      return expr::MakeBetween(std::move(operand), std::move(low), std::move(high), between.negated,
+                               between.symmetric);
     }
     case ExprKind::kIn:
       return BindIn(node.As<InExpr>());
@@ -213,9 +222,10 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
       const auto& like = node.As<LikeExpr>();
       if (like.like_kind == LikeKind::kIlike || like.like_kind == LikeKind::kRlike) {
         const std::string name = like.like_kind == LikeKind::kIlike ? "ILIKE" : "RLIKE";
-        return Status::Validation("No match found for function signature " + name + "(<CHARACTER>, <CHARACTER>)." +
-                                      (name == "RLIKE" ? " Use REGEXP(s, regex)." : " Use LOWER(s) LIKE pattern."),
-                                  node.range.begin);
+        return Status::Validation(
+            "No match found for function signature " + name + "(<CHARACTER>, <CHARACTER>)." +
+                (name == "RLIKE" ? " Use REGEXP(s, regex)." : " Use LOWER(s) LIKE pattern."),
+            node.range.begin);
       }
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr operand, Bind(*like.operand));
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr pattern, Bind(*like.pattern));
@@ -267,17 +277,20 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
     case ExprKind::kCall:
       return BindCall(node.As<CallExpr>());
     case ExprKind::kArray: {
-      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> elements, BindAll(node.As<ArrayConstructorExpr>().elements));
+      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> elements,
+                              BindAll(node.As<ArrayConstructorExpr>().elements));
       return expr::MakeArray(std::move(elements));
     }
     case ExprKind::kMap: {
-      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> elements, BindAll(node.As<MapConstructorExpr>().elements));
+      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> elements,
+                              BindAll(node.As<MapConstructorExpr>().elements));
       return expr::MakeMap(std::move(elements));
     }
     case ExprKind::kMultiset:
       return NotOffered("The MULTISET constructor", node);
     case ExprKind::kRow: {
-      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> fields, BindAll(node.As<RowConstructorExpr>().elements));
+      SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> fields,
+                              BindAll(node.As<RowConstructorExpr>().elements));
       return expr::MakeRow(std::move(fields));
     }
     case ExprKind::kItem: {
@@ -301,7 +314,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
       const auto& minus = node.As<IntervalMinusExpr>();
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr left, Bind(*minus.left));
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr right, Bind(*minus.right));
-      return expr::MakeTimeDifference(std::move(left), std::move(right), TimeUnitName(minus.qualifier.start));
+      return expr::MakeTimeDifference(std::move(left), std::move(right),
+                                      TimeUnitName(minus.qualifier.start));
     }
     case ExprKind::kSymbol:
       return expr::MakeSymbol(node.As<SymbolExpr>().name);
@@ -345,9 +359,11 @@ Result<expr::ExprPtr> ExpressionBinder::BindLiteral(const LiteralExpr& literal, 
       return expr::MakeTimestampLtz(literal.text, session_zone_);
     case LiteralKind::kInterval: {
       const IntervalQualifier& qualifier = literal.interval;
-      const std::string_view end = qualifier.end ? TimeUnitName(*qualifier.end) : std::string_view();
+      const std::string_view end =
+          qualifier.end ? TimeUnitName(*qualifier.end) : std::string_view();
       const int precision = literal.bare_number ? 0 : qualifier.leading_precision.value_or(2);
-      return expr::MakeInterval(literal.text, literal.negative, TimeUnitName(qualifier.start), end, precision);
+      return expr::MakeInterval(literal.text, literal.negative, TimeUnitName(qualifier.start), end,
+                                precision);
     }
   }
   return Status::Internal("unknown literal kind");
@@ -357,7 +373,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindUnary(const UnaryExpr& node) {
   if (node.op == UnaryOp::kMinus) {
     if (const LiteralExpr* literal = node.operand->If<LiteralExpr>()) {
       const LiteralKind kind = literal->literal_kind;
-      if (kind == LiteralKind::kInteger || kind == LiteralKind::kDecimal || kind == LiteralKind::kDouble) {
+      if (kind == LiteralKind::kInteger || kind == LiteralKind::kDecimal ||
+          kind == LiteralKind::kDouble) {
         return BindLiteral(*literal, true);
       }
     }
@@ -370,7 +387,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindUnary(const UnaryExpr& node) {
       return expr::MakeNegate(std::move(operand));
     case UnaryOp::kPlus:
       if (!operand->type().is_numeric() && !operand->type().is_interval()) {
-        return Status::Validation("Cannot apply '+' to arguments of type '+<" + ValidatorTypeName(operand->type()) + ">'.");
+        return Status::Validation("Cannot apply '+' to arguments of type '+<" +
+                                  ValidatorTypeName(operand->type()) + ">'.");
       }
       return operand;
   }
@@ -391,7 +409,8 @@ Result<expr::ExprPtr> ExpressionBinder::BindLogical(const BinaryExpr& node) {
     return {};
   };
   SLUICE_RETURN_NOT_OK(collect(node));
-  return node.op == BinaryOp::kAnd ? expr::MakeAnd(std::move(conditions)) : expr::MakeOr(std::move(conditions));
+  return node.op == BinaryOp::kAnd ? expr::MakeAnd(std::move(conditions))
+                                   : expr::MakeOr(std::move(conditions));
 }
 
 Result<expr::ExprPtr> ExpressionBinder::BindBinary(const BinaryExpr& node) {
@@ -450,9 +469,11 @@ Result<expr::ExprPtr> ExpressionBinder::BindCase(const CaseExpr& node) {
   for (const CaseWhen& when : node.whens) {
     std::vector<expr::ExprPtr> alternatives;
     for (const ExprPtr& condition : when.conditions) {
-      SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr bound, operand ? Bind(*condition) : BindCondition(*condition, "WHEN"));
+      SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr bound,
+                              operand ? Bind(*condition) : BindCondition(*condition, "WHEN"));
       if (operand) {
-        Result<expr::ExprPtr> equal = expr::MakeComparison(expr::ComparisonOp::kEqual, operand, std::move(bound));
+        Result<expr::ExprPtr> equal =
+            expr::MakeComparison(expr::ComparisonOp::kEqual, operand, std::move(bound));
         if (!equal.ok()) return Located(equal.status(), condition->range.begin);
         bound = *std::move(equal);
       }
@@ -476,13 +497,14 @@ Result<expr::ExprPtr> ExpressionBinder::BindCall(const CallExpr& call) {
   if (call.over) return NotOffered("OVER", call);
   const std::string name = call.UpperName();
   if (expr::IsAggregateName(name)) {
-    return Status::Validation(inside_aggregate_ ? "Aggregate expressions cannot be nested"
-                                                : "Aggregate function " + name + " is not allowed here.",
+    return Status::Validation(inside_aggregate_
+                                  ? "Aggregate expressions cannot be nested"
+                                  : "Aggregate function " + name + " is not allowed here.",
                               call.range.begin);
   }
   if (call.star || call.distinct || call.filter) {
-    return Status::Validation("DISTINCT, '*' and FILTER are for aggregate functions; '" + call.name.ToString() +
-                                  "' is none.",
+    return Status::Validation("DISTINCT, '*' and FILTER are for aggregate functions; '" +
+                                  call.name.ToString() + "' is none.",
                               call.range.begin);
   }
   SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> arguments, BindAll(call.arguments));
@@ -518,7 +540,8 @@ expr::JsonBehavior Behavior(JsonBehavior written, expr::JsonBehavior unless) {
 
 }  // namespace
 
-Result<expr::ExprPtr> ExpressionBinder::BindJsonCall(const CallExpr& call, std::vector<expr::ExprPtr> arguments) {
+Result<expr::ExprPtr> ExpressionBinder::BindJsonCall(const CallExpr& call,
+                                                     std::vector<expr::ExprPtr> arguments) {
   const std::string name = call.UpperName();
   const JsonClauses& written = *call.json;
   if (name == "JSON_OBJECT") {
@@ -528,10 +551,12 @@ Result<expr::ExprPtr> ExpressionBinder::BindJsonCall(const CallExpr& call, std::
     return expr::MakeJsonArray(std::move(arguments), written.nulls != JsonNulls::kNullOnNull);
   }
   if (arguments.size() != 2) {
-    return Status::Validation("Invalid number of arguments to function '" + name + "'. Was expecting 2 arguments");
+    return Status::Validation("Invalid number of arguments to function '" + name +
+                              "'. Was expecting 2 arguments");
   }
   if (name == "JSON_EXISTS") {
-    return expr::MakeJsonExists(arguments[0], arguments[1], Behavior(written.on_error, expr::JsonBehavior::kFalse));
+    return expr::MakeJsonExists(arguments[0], arguments[1],
+                                Behavior(written.on_error, expr::JsonBehavior::kFalse));
   }
   expr::JsonClauses clauses;
   if (written.returning) {
@@ -546,9 +571,10 @@ Result<expr::ExprPtr> ExpressionBinder::BindJsonCall(const CallExpr& call, std::
     SLUICE_ASSIGN_OR_RETURN(clauses.error_default, Bind(*written.error_default));
   }
   if (name == "JSON_VALUE") return expr::MakeJsonValue(arguments[0], arguments[1], clauses);
-  clauses.wrapper = written.wrapper == JsonWrapper::kConditional     ? expr::JsonWrapper::kConditional
-                    : written.wrapper == JsonWrapper::kUnconditional ? expr::JsonWrapper::kUnconditional
-                                                                     : expr::JsonWrapper::kWithout;
+  clauses.wrapper = written.wrapper == JsonWrapper::kConditional ? expr::JsonWrapper::kConditional
+                    : written.wrapper == JsonWrapper::kUnconditional
+                        ? expr::JsonWrapper::kUnconditional
+                        : expr::JsonWrapper::kWithout;
   if (name == "JSON_QUERY") return expr::MakeJsonQuery(arguments[0], arguments[1], clauses);
   return NotOffered(name, call);
 }

@@ -11,8 +11,8 @@
 
 namespace sluice::sql {
 
-/// What GROUP BY made: keys bound over the input, and the aggregate calls found so far. Output columns of the aggregate are
-/// the keys, then the calls.
+/// What GROUP BY made: keys bound over the input, and the aggregate calls found so far. Output
+/// columns of the aggregate are the keys, then the calls.
 struct Grouping {
   std::vector<expr::ExprPtr> keys;
   std::vector<std::string> key_texts;  // ToString of each key, for matching.
@@ -23,9 +23,11 @@ struct Grouping {
 
 class ExpressionBinder {
  public:
-  ExpressionBinder(const Scope& scope, const TimeZone& session_zone) : scope_(scope), session_zone_(session_zone) {}
-  /// From now on expressions stand above the aggregate: keys and aggregate calls become its output columns, anything else
-  /// is "Expression 'x' is not being grouped". Calls are added to `grouping`.
+  ExpressionBinder(const Scope& scope, const TimeZone& session_zone)
+      : scope_(scope), session_zone_(session_zone) {}
+  /// From now on expressions stand above the aggregate: keys and aggregate calls become its output
+  /// columns, anything else is "Expression 'x' is not being grouped". Calls are added to
+  /// `grouping`.
   void UseGrouping(Grouping* grouping) { grouping_ = grouping; }
 
   Result<expr::ExprPtr> Bind(const Expr& node);

@@ -20,7 +20,8 @@ Status NotOffered(std::string_view feature, SourcePosition at) {
 
 std::string ItemName(const SelectItem& item, size_t position) {
   if (item.alias) return item.alias->name;
-  if (const ColumnRefExpr* column = item.expr->If<ColumnRefExpr>()) return column->path.parts.back().name;
+  if (const ColumnRefExpr* column = item.expr->If<ColumnRefExpr>())
+    return column->path.parts.back().name;
   if (const FieldExpr* field = item.expr->If<FieldExpr>()) return field->field.name;
   return "EXPR$" + std::to_string(position);
 }
@@ -29,8 +30,8 @@ std::string ItemName(const SelectItem& item, size_t position) {
 void TellApart(std::vector<std::string>* names) {
   for (size_t i = 0; i < names->size(); ++i) {
     std::string name = (*names)[i];
-    for (int number = 0; std::find(names->begin(), names->begin() + static_cast<std::ptrdiff_t>(i), name) !=
-                         names->begin() + static_cast<std::ptrdiff_t>(i);
+    for (int number = 0; std::find(names->begin(), names->begin() + static_cast<std::ptrdiff_t>(i),
+                                   name) != names->begin() + static_cast<std::ptrdiff_t>(i);
          ++number) {
       name = (*names)[i] + std::to_string(number);
     }
@@ -41,7 +42,8 @@ void TellApart(std::vector<std::string>* names) {
 Status CheckHints(const std::vector<Hint>& hints) {
   for (const Hint& hint : hints) {
     if (EqualsIgnoreCaseAscii(hint.name.name, "OPTIONS")) {
-      return Status::Validation("The OPTIONS hint must stand right after a table name.", hint.range.begin);
+      return Status::Validation("The OPTIONS hint must stand right after a table name.",
+                                hint.range.begin);
     }
   }
   return {};
@@ -57,11 +59,12 @@ TimeAttribute AttributeOf(const Scope& scope, const expr::ExprPtr& expression) {
 
 }  // namespace
 
-PlanPtr MakeProject(PlanPtr input, std::vector<expr::ExprPtr> expressions, std::vector<std::string> names,
-                    std::vector<TimeAttribute> time_attributes) {
+PlanPtr MakeProject(PlanPtr input, std::vector<expr::ExprPtr> expressions,
+                    std::vector<std::string> names, std::vector<TimeAttribute> time_attributes) {
   auto project = std::make_shared<ProjectNode>();
   std::vector<Column> columns;
-  for (size_t i = 0; i < expressions.size(); ++i) columns.push_back({names[i], expressions[i]->type()});
+  for (size_t i = 0; i < expressions.size(); ++i)
+    columns.push_back({names[i], expressions[i]->type()});
   project->schema = Schema(std::move(columns));
   project->time_attributes = std::move(time_attributes);
   project->expressions = std::move(expressions);
@@ -118,9 +121,10 @@ Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
   auto node = std::make_shared<ValuesNode>();
   for (const ValuesRow& row : values.rows) {
     if (row.values.size() != width) {
-      return Status::Validation("Values passed to VALUES operator must have compatible types: rows of " +
-                                    std::to_string(width) + " and " + std::to_string(row.values.size()) + " values",
-                                row.range.begin);
+      return Status::Validation(
+          "Values passed to VALUES operator must have compatible types: rows of " +
+              std::to_string(width) + " and " + std::to_string(row.values.size()) + " values",
+          row.range.begin);
     }
     std::vector<expr::ExprPtr> bound;
     for (const ExprPtr& value : row.values) {
@@ -135,14 +139,16 @@ Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
     for (const auto& row : node->rows) types.push_back(row[i]->type());
     Result<SqlType> common = CommonType(types);
     if (!common.ok()) {
-      return Status::Validation("Values passed to VALUES operator must have compatible types: " + common.status().message(),
+      return Status::Validation("Values passed to VALUES operator must have compatible types: " +
+                                    common.status().message(),
                                 values.rows[0].values[i]->range.begin);
     }
     if (common->kind() == TypeKind::kNull) {
       return Status::Validation("Illegal use of 'NULL'", values.rows[0].values[i]->range.begin);
     }
     for (auto& row : node->rows) {
-      SLUICE_ASSIGN_OR_RETURN(row[i], expr::MakeImplicitCast(row[i], common->WithNullable(row[i]->type().nullable())));
+      SLUICE_ASSIGN_OR_RETURN(
+          row[i], expr::MakeImplicitCast(row[i], common->WithNullable(row[i]->type().nullable())));
     }
     columns.push_back({"EXPR$" + std::to_string(i), *common});
   }
@@ -153,13 +159,15 @@ Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
 
 Result<PlanPtr> QueryBinder::BindSetOperation(const SetOperation& operation) {
   if (operation.op != SetOp::kUnion) {
-    return NotOffered(operation.op == SetOp::kIntersect ? "INTERSECT" : "EXCEPT", operation.range.begin);
+    return NotOffered(operation.op == SetOp::kIntersect ? "INTERSECT" : "EXCEPT",
+                      operation.range.begin);
   }
   SLUICE_ASSIGN_OR_RETURN(PlanPtr left, BindBody(*operation.left, nullptr));
   SLUICE_ASSIGN_OR_RETURN(PlanPtr right, BindBody(*operation.right, nullptr));
   if (left->schema.column_count() != right->schema.column_count()) {
-    return Status::Validation("Column count mismatch in UNION" + std::string(operation.all ? " ALL" : ""),
-                              operation.right->range.begin);
+    return Status::Validation(
+        "Column count mismatch in UNION" + std::string(operation.all ? " ALL" : ""),
+        operation.right->range.begin);
   }
   auto node = std::make_shared<UnionNode>();
   std::vector<Column> columns;
@@ -171,17 +179,18 @@ Result<PlanPtr> QueryBinder::BindSetOperation(const SetOperation& operation) {
     const Result<SqlType> common = CommonType(types);
     if (!common.ok()) {
       return Status::Validation("Type mismatch in column " + std::to_string(i + 1) + " of UNION" +
-                                    (operation.all ? " ALL" : "") + ": " + types[0].ToString() + " and " +
-                                    types[1].ToString(),
+                                    (operation.all ? " ALL" : "") + ": " + types[0].ToString() +
+                                    " and " + types[1].ToString(),
                                 operation.right->range.begin);
     }
     columns.push_back({left->schema.column(i).name, *common});
     for (size_t side = 0; side < 2; ++side) {
       same = same && types[side].SameKindAs(*common);
-      SLUICE_ASSIGN_OR_RETURN(
-          expr::ExprPtr cast,
-          expr::MakeCast(expr::MakeColumn(i, types[side]), common->WithNullable(types[side].nullable())));
-      casts[side].push_back(types[side].SameKindAs(*common) ? expr::MakeColumn(i, types[side]) : std::move(cast));
+      SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr cast,
+                              expr::MakeCast(expr::MakeColumn(i, types[side]),
+                                             common->WithNullable(types[side].nullable())));
+      casts[side].push_back(types[side].SameKindAs(*common) ? expr::MakeColumn(i, types[side])
+                                                            : std::move(cast));
     }
     const TimeAttribute a = left->time_attributes[static_cast<size_t>(i)];
     const TimeAttribute b = right->time_attributes[static_cast<size_t>(i)];
@@ -195,8 +204,8 @@ Result<PlanPtr> QueryBinder::BindSetOperation(const SetOperation& operation) {
     }
     std::vector<std::string> names;
     for (const Column& column : columns) names.push_back(column.name);
-    node->inputs.push_back(
-        MakeProject(branches[side], std::move(casts[side]), std::move(names), branches[side]->time_attributes));
+    node->inputs.push_back(MakeProject(branches[side], std::move(casts[side]), std::move(names),
+                                       branches[side]->time_attributes));
   }
   if (operation.all) return PlanPtr(node);
   auto distinct = std::make_shared<AggregateNode>();
@@ -204,7 +213,8 @@ Result<PlanPtr> QueryBinder::BindSetOperation(const SetOperation& operation) {
     distinct->keys.push_back(expr::MakeColumn(i, node->schema.column(i).type));
   }
   distinct->schema = node->schema;
-  distinct->time_attributes.resize(static_cast<size_t>(node->schema.column_count()), TimeAttribute::kNone);
+  distinct->time_attributes.resize(static_cast<size_t>(node->schema.column_count()),
+                                   TimeAttribute::kNone);
   distinct->inputs.push_back(node);
   return PlanPtr(distinct);
 }
@@ -221,7 +231,8 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindFrom(const TableRef& ref) {
         return BoundFrom{std::move(plan), std::move(scope)};
       }
       case TableRefKind::kFunction:
-        return NotOffered("The table function " + ref.As<TableFunctionRef>().call->name.ToString(), ref.range.begin);
+        return NotOffered("The table function " + ref.As<TableFunctionRef>().call->name.ToString(),
+                          ref.range.begin);
       case TableRefKind::kUnnest:
         return NotOffered("UNNEST", ref.range.begin);
       case TableRefKind::kJoin:
@@ -234,12 +245,14 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindFrom(const TableRef& ref) {
   if (ref.alias) relation.name = {ref.alias->name};
   if (!ref.column_aliases.empty()) {
     if (ref.column_aliases.size() != relation.columns.size()) {
-      return Status::Validation("List of column aliases must have same degree as table; table has " +
-                                    std::to_string(relation.columns.size()) + " columns, whereas alias list has " +
-                                    std::to_string(ref.column_aliases.size()) + " columns",
-                                ref.column_aliases[0].range.begin);
+      return Status::Validation(
+          "List of column aliases must have same degree as table; table has " +
+              std::to_string(relation.columns.size()) + " columns, whereas alias list has " +
+              std::to_string(ref.column_aliases.size()) + " columns",
+          ref.column_aliases[0].range.begin);
     }
-    for (size_t i = 0; i < relation.columns.size(); ++i) relation.columns[i].name = ref.column_aliases[i].name;
+    for (size_t i = 0; i < relation.columns.size(); ++i)
+      relation.columns[i].name = ref.column_aliases[i].name;
   }
   return bound;
 }
@@ -251,8 +264,8 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindTableName(const TableNameRef& re
       const CommonTable& common = *common_tables_[i];
       if (common.name.name != ref.path.parts[0].name) continue;
       // A common table sees those written before it only.
-      std::vector<const CommonTable*> visible(common_tables_.begin(),
-                                              common_tables_.begin() + static_cast<std::ptrdiff_t>(i));
+      std::vector<const CommonTable*> visible(
+          common_tables_.begin(), common_tables_.begin() + static_cast<std::ptrdiff_t>(i));
       std::swap(visible, common_tables_);
       Result<PlanPtr> plan = Bind(*common.query);
       std::swap(visible, common_tables_);
@@ -262,11 +275,13 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindTableName(const TableNameRef& re
         ScopeRelation& relation = scope.relations()[0];
         if (common.columns.size() != relation.columns.size()) {
           return Status::Validation("The common table " + common.name.name + " names " +
-                                        std::to_string(common.columns.size()) + " columns, its query has " +
+                                        std::to_string(common.columns.size()) +
+                                        " columns, its query has " +
                                         std::to_string(relation.columns.size()),
                                     common.name.range.begin);
         }
-        for (size_t c = 0; c < relation.columns.size(); ++c) relation.columns[c].name = common.columns[c].name;
+        for (size_t c = 0; c < relation.columns.size(); ++c)
+          relation.columns[c].name = common.columns[c].name;
       }
       return BoundFrom{*std::move(plan), std::move(scope)};
     }
@@ -278,18 +293,20 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindTableName(const TableNameRef& re
   return BoundFrom{std::move(plan), std::move(scope)};
 }
 
-Result<PlanPtr> QueryBinder::BindTable(const catalog::CatalogManager::Found& found, const std::vector<Hint>& hints,
-                                       const SourceRange& range) {
+Result<PlanPtr> QueryBinder::BindTable(const catalog::CatalogManager::Found& found,
+                                       const std::vector<Hint>& hints, const SourceRange& range) {
   if (found.table->kind == catalog::TableKind::kTable) {
     return MakeTableScan(found, hints, context_, range.begin);
   }
   for (const Hint& hint : hints) {
-    return Status::Validation("View '" + found.path.ToString() + "' cannot be enriched with new options. Hints can only be "
-                              "applied to tables.",
+    return Status::Validation("View '" + found.path.ToString() +
+                                  "' cannot be enriched with new options. Hints can only be "
+                                  "applied to tables.",
                               hint.range.begin);
   }
   Result<QueryPtr> query = ParseQuery(found.table->view_query);
-  if (!query.ok()) return query.status().WithContext("While reading the query of view " + found.path.ToString());
+  if (!query.ok())
+    return query.status().WithContext("While reading the query of view " + found.path.ToString());
   std::vector<const CommonTable*> outside;  // A view does not see the query's common tables.
   std::swap(outside, common_tables_);
   Result<PlanPtr> plan = Bind(**query);
@@ -302,7 +319,8 @@ Result<PlanPtr> QueryBinder::BindTable(const catalog::CatalogManager::Found& fou
   }
   std::vector<Column> columns;
   for (size_t i = 0; i < found.table->columns.size(); ++i) {
-    columns.push_back({found.table->columns[i].name, (*plan)->schema.column(static_cast<int>(i)).type});
+    columns.push_back(
+        {found.table->columns[i].name, (*plan)->schema.column(static_cast<int>(i)).type});
   }
   (*plan)->schema = Schema(std::move(columns));
   return plan;
@@ -328,8 +346,8 @@ void MakeNullable(Scope* scope, size_t first_relation, size_t end_relation) {
     for (ScopeColumn& column : scope->relations()[r].columns) {
       column.type = column.type.WithNullable(true);
       if (column.expression->kind() == expr::ExprKind::kColumn) {
-        column.expression =
-            expr::MakeColumn(static_cast<const expr::ColumnExpr&>(*column.expression).index(), column.type);
+        column.expression = expr::MakeColumn(
+            static_cast<const expr::ColumnExpr&>(*column.expression).index(), column.type);
       }
       column.time_attribute = TimeAttribute::kNone;
     }
@@ -364,12 +382,15 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindJoin(const JoinRef& ref) {
   SLUICE_RETURN_NOT_OK(MergeUsing(shared, ref, *join, left_relations, &scope));
 
   const size_t all = scope.relations().size();
-  if (join->type == JoinType::kRight || join->type == JoinType::kFull) MakeNullable(&scope, 0, left_relations);
-  if (join->type == JoinType::kLeft || join->type == JoinType::kFull) MakeNullable(&scope, left_relations, all);
+  if (join->type == JoinType::kRight || join->type == JoinType::kFull)
+    MakeNullable(&scope, 0, left_relations);
+  if (join->type == JoinType::kLeft || join->type == JoinType::kFull)
+    MakeNullable(&scope, left_relations, all);
   std::vector<Column> columns;
   for (const PlanPtr& input : join->inputs) {
     const bool is_left = input == join->inputs[0];
-    const bool padded = join->type == JoinType::kFull || (is_left ? join->type == JoinType::kRight : join->type == JoinType::kLeft);
+    const bool padded = join->type == JoinType::kFull ||
+                        (is_left ? join->type == JoinType::kRight : join->type == JoinType::kLeft);
     for (size_t i = 0; i < static_cast<size_t>(input->schema.column_count()); ++i) {
       Column column = input->schema.column(static_cast<int>(i));
       if (padded) column.type = column.type.WithNullable(true);
@@ -381,8 +402,8 @@ Result<QueryBinder::BoundFrom> QueryBinder::BindJoin(const JoinRef& ref) {
   return BoundFrom{join, std::move(scope)};
 }
 
-Status QueryBinder::MergeUsing(const std::vector<std::string>& names, const JoinRef& ref, JoinNode& join,
-                               size_t left_relations, Scope* scope) {
+Status QueryBinder::MergeUsing(const std::vector<std::string>& names, const JoinRef& ref,
+                               JoinNode& join, size_t left_relations, Scope* scope) {
   std::vector<expr::ExprPtr> conditions;
   for (const std::string& name : names) {
     ScopeColumn* sides[2] = {nullptr, nullptr};
@@ -390,20 +411,23 @@ Status QueryBinder::MergeUsing(const std::vector<std::string>& names, const Join
       ScopeColumn*& side = sides[r < left_relations ? 0 : 1];
       for (ScopeColumn& column : scope->relations()[r].columns) {
         if (column.name != name || column.needs_qualifier) continue;
-        if (side != nullptr) return Status::Validation("Column '" + name + "' is ambiguous", ref.range.begin);
+        if (side != nullptr)
+          return Status::Validation("Column '" + name + "' is ambiguous", ref.range.begin);
         side = &column;
       }
     }
     if (sides[0] == nullptr || sides[1] == nullptr) {
       return Status::Validation("Column '" + name + "' not found in any table", ref.range.begin);
     }
-    SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr equal, expr::MakeComparison(expr::ComparisonOp::kEqual, sides[0]->expression,
-                                                                      sides[1]->expression));
+    SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr equal,
+                            expr::MakeComparison(expr::ComparisonOp::kEqual, sides[0]->expression,
+                                                 sides[1]->expression));
     conditions.push_back(std::move(equal));
     ScopeColumn* hidden = join.type == JoinType::kRight ? sides[0] : sides[1];
     if (join.type == JoinType::kFull) {
-      SLUICE_ASSIGN_OR_RETURN(sides[0]->expression,
-                              expr::MakeCall("COALESCE", {sides[0]->expression, sides[1]->expression}));
+      SLUICE_ASSIGN_OR_RETURN(
+          sides[0]->expression,
+          expr::MakeCall("COALESCE", {sides[0]->expression, sides[1]->expression}));
       sides[0]->type = sides[0]->expression->type();
     }
     hidden->needs_qualifier = true;
@@ -446,7 +470,8 @@ Status BindStar(const StarExpr& star, SelectState* state) {
   if (state->grouped) {
     return Status::Validation("Expression '*' is not being grouped", star.range.begin);
   }
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<const ScopeColumn*> columns, state->scope.Star(star.qualifier));
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<const ScopeColumn*> columns,
+                          state->scope.Star(star.qualifier));
   for (const ScopeColumn* column : columns) {
     state->items.push_back(column->expression);
     state->names.push_back(column->name);
@@ -465,7 +490,8 @@ Status BindItems(const SelectBody& select, ExpressionBinder* binder, SelectState
     if (bound->type().kind() == TypeKind::kNull) {
       return Status::Validation("Illegal use of 'NULL'", item.expr->range.begin);
     }
-    state->time_attributes.push_back(state->grouped ? TimeAttribute::kNone : AttributeOf(state->scope, bound));
+    state->time_attributes.push_back(state->grouped ? TimeAttribute::kNone
+                                                    : AttributeOf(state->scope, bound));
     state->names.push_back(ItemName(item, state->items.size()));
     state->items.push_back(std::move(bound));
   }
@@ -474,7 +500,8 @@ Status BindItems(const SelectBody& select, ExpressionBinder* binder, SelectState
 
 /// The position that ORDER BY 2 names, the column that its alias names, or -1.
 Result<int> OrderPosition(const sql::Expr& node, const SelectState& state) {
-  if (const LiteralExpr* literal = node.If<LiteralExpr>(); literal && literal->literal_kind == LiteralKind::kInteger) {
+  if (const LiteralExpr* literal = node.If<LiteralExpr>();
+      literal && literal->literal_kind == LiteralKind::kInteger) {
     const std::optional<int64_t> position = ParseInt64(literal->text);
     if (!position || *position < 1 || *position > static_cast<int64_t>(state.names.size())) {
       return Status::Validation("Ordinal out of range", node.range.begin);
@@ -500,7 +527,8 @@ SortKey MakeSortKey(expr::ExprPtr expression, const OrderItem& item) {
 Result<PlanPtr> MakeSort(PlanPtr input, std::vector<SortKey> keys, SourcePosition at) {
   for (const SortKey& key : keys) {
     if (key.expression->type().is_nested()) {
-      return Status::Validation("ORDER BY does not take values of type " + key.expression->type().ToString(), at);
+      return Status::Validation(
+          "ORDER BY does not take values of type " + key.expression->type().ToString(), at);
     }
   }
   auto sort = std::make_shared<SortNode>();
@@ -527,14 +555,16 @@ PlanPtr MakeAggregate(PlanPtr input, Grouping grouping) {
     const expr::ExprPtr& key = grouping.keys[i];
     const bool plain = key->kind() == expr::ExprKind::kColumn;
     const std::string name =
-        plain ? grouping.input.column(static_cast<const expr::ColumnExpr&>(*key).index()).name : "$g" + std::to_string(i);
+        plain ? grouping.input.column(static_cast<const expr::ColumnExpr&>(*key).index()).name
+              : "$g" + std::to_string(i);
     columns.push_back({name, key->type()});
   }
   for (size_t i = 0; i < grouping.calls.size(); ++i) {
     columns.push_back({"$f" + std::to_string(grouping.keys.size() + i), grouping.calls[i].type});
   }
   aggregate->schema = Schema(std::move(columns));
-  aggregate->time_attributes.resize(static_cast<size_t>(aggregate->schema.column_count()), TimeAttribute::kNone);
+  aggregate->time_attributes.resize(static_cast<size_t>(aggregate->schema.column_count()),
+                                    TimeAttribute::kNone);
   aggregate->keys = std::move(grouping.keys);
   aggregate->calls = std::move(grouping.calls);
   aggregate->inputs.push_back(std::move(input));
@@ -567,13 +597,15 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
   ExpressionBinder binder(state.scope, context_.session_zone);
   if (select.where) {
     if (ContainsAggregate(*select.where)) {
-      return Status::Validation("Aggregate expression is illegal in WHERE clause", select.where->range.begin);
+      return Status::Validation("Aggregate expression is illegal in WHERE clause",
+                                select.where->range.begin);
     }
     SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr condition, binder.BindCondition(*select.where, "WHERE"));
     state.plan = MakeFilter(state.plan, std::move(condition));
   }
   state.grouped = select.has_group_by || select.having != nullptr;
-  for (const SelectItem& item : select.items) state.grouped = state.grouped || ContainsAggregate(*item.expr);
+  for (const SelectItem& item : select.items)
+    state.grouped = state.grouped || ContainsAggregate(*item.expr);
   if (state.grouped) {
     SLUICE_RETURN_NOT_OK(BindGroupKeys(select, &binder, &state));
     binder.UseGrouping(&state.grouping);
@@ -595,14 +627,16 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
       }
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr key, binder.Bind(*item.expr));
       order.emplace_back(state.items.size(), &item);
-      state.time_attributes.push_back(state.grouped ? TimeAttribute::kNone : AttributeOf(state.scope, key));
+      state.time_attributes.push_back(state.grouped ? TimeAttribute::kNone
+                                                    : AttributeOf(state.scope, key));
       state.names.push_back("$order" + std::to_string(state.items.size()));
       state.items.push_back(std::move(key));
     }
   }
   if (select.distinct && state.items.size() > visible) {
-    return Status::Validation("Expression of ORDER BY is not in the select clause of SELECT DISTINCT",
-                              order_source->order_by[0].expr->range.begin);
+    return Status::Validation(
+        "Expression of ORDER BY is not in the select clause of SELECT DISTINCT",
+        order_source->order_by[0].expr->range.begin);
   }
   if (state.grouped) state.plan = MakeAggregate(state.plan, std::move(state.grouping));
   if (having) state.plan = MakeFilter(state.plan, std::move(having));
@@ -613,11 +647,13 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
 
   std::vector<SortKey> keys;
   for (const auto& [column, item] : order) {
-    keys.push_back(MakeSortKey(
-        expr::MakeColumn(static_cast<int>(column), state.plan->schema.column(static_cast<int>(column)).type), *item));
+    keys.push_back(
+        MakeSortKey(expr::MakeColumn(static_cast<int>(column),
+                                     state.plan->schema.column(static_cast<int>(column)).type),
+                    *item));
   }
-  SLUICE_ASSIGN_OR_RETURN(PlanPtr sorted,
-                          MakeSort(state.plan, std::move(keys), order_source->order_by[0].expr->range.begin));
+  SLUICE_ASSIGN_OR_RETURN(PlanPtr sorted, MakeSort(state.plan, std::move(keys),
+                                                   order_source->order_by[0].expr->range.begin));
   if (static_cast<size_t>(sorted->schema.column_count()) == visible) return sorted;
   std::vector<expr::ExprPtr> kept;
   std::vector<std::string> names;
@@ -626,16 +662,19 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
     kept.push_back(expr::MakeColumn(static_cast<int>(i), column.type));
     names.push_back(column.name);
   }
-  std::vector<TimeAttribute> attributes(sorted->time_attributes.begin(),
-                                        sorted->time_attributes.begin() + static_cast<std::ptrdiff_t>(visible));
+  std::vector<TimeAttribute> attributes(
+      sorted->time_attributes.begin(),
+      sorted->time_attributes.begin() + static_cast<std::ptrdiff_t>(visible));
   return MakeProject(sorted, std::move(kept), std::move(names), std::move(attributes));
 }
 
 Result<int64_t> QueryBinder::BindRowCount(const sql::Expr& node, std::string_view clause) {
   const LiteralExpr* literal = node.If<LiteralExpr>();
-  const std::optional<int64_t> count =
-      literal && literal->literal_kind == LiteralKind::kInteger ? ParseInt64(literal->text) : std::nullopt;
-  if (!count) return Status::Validation(std::string(clause) + " takes a whole number.", node.range.begin);
+  const std::optional<int64_t> count = literal && literal->literal_kind == LiteralKind::kInteger
+                                           ? ParseInt64(literal->text)
+                                           : std::nullopt;
+  if (!count)
+    return Status::Validation(std::string(clause) + " takes a whole number.", node.range.begin);
   return *count;
 }
 
@@ -657,7 +696,8 @@ Result<PlanPtr> QueryBinder::BindOrderAndLimit(PlanPtr plan, const Query& query,
       }
       keys.push_back(MakeSortKey(std::move(key), item));
     }
-    SLUICE_ASSIGN_OR_RETURN(plan, MakeSort(plan, std::move(keys), query.order_by[0].expr->range.begin));
+    SLUICE_ASSIGN_OR_RETURN(plan,
+                            MakeSort(plan, std::move(keys), query.order_by[0].expr->range.begin));
   }
   if (!query.limit && !query.offset) return plan;
   auto limit = std::make_shared<LimitNode>();

@@ -1,4 +1,5 @@
-// Binds queries: FROM to scans and joins, SELECT to projections, GROUP BY to aggregates, ORDER BY to sorts.
+// Binds queries: FROM to scans and joins, SELECT to projections, GROUP BY to aggregates, ORDER BY
+// to sorts.
 #pragma once
 
 #include <string>
@@ -17,8 +18,8 @@ class QueryBinder {
 
   Result<PlanPtr> Bind(const Query& query);
   /// A scan of every column of a table, or the plan of a view.
-  Result<PlanPtr> BindTable(const catalog::CatalogManager::Found& found, const std::vector<Hint>& hints,
-                            const SourceRange& range);
+  Result<PlanPtr> BindTable(const catalog::CatalogManager::Found& found,
+                            const std::vector<Hint>& hints, const SourceRange& range);
 
  private:
   struct BoundBody {
@@ -41,8 +42,8 @@ class QueryBinder {
   Result<BoundFrom> BindFrom(const TableRef& ref);
   Result<BoundFrom> BindTableName(const TableNameRef& ref);
   Result<BoundFrom> BindJoin(const JoinRef& ref);
-  Status MergeUsing(const std::vector<std::string>& names, const JoinRef& ref, JoinNode& join, size_t left_relations,
-                    Scope* scope);
+  Status MergeUsing(const std::vector<std::string>& names, const JoinRef& ref, JoinNode& join,
+                    size_t left_relations, Scope* scope);
 
   BindContext context_;
   std::vector<const CommonTable*> common_tables_;  // Innermost last.
@@ -50,8 +51,8 @@ class QueryBinder {
 };
 
 /// A projection of `input` to `expressions` named `names`.
-PlanPtr MakeProject(PlanPtr input, std::vector<expr::ExprPtr> expressions, std::vector<std::string> names,
-                    std::vector<TimeAttribute> time_attributes);
+PlanPtr MakeProject(PlanPtr input, std::vector<expr::ExprPtr> expressions,
+                    std::vector<std::string> names, std::vector<TimeAttribute> time_attributes);
 
 /// One row without columns: what SELECT without FROM reads.
 PlanPtr MakeSingleRow();

@@ -6,7 +6,8 @@
 namespace sluice::sql {
 namespace {
 
-/// True when the last parts of `name` are the first `count` parts of `path`: `t`, `db.t` and `c.db.t` all name c.db.t.
+/// True when the last parts of `name` are the first `count` parts of `path`: `t`, `db.t` and
+/// `c.db.t` all name c.db.t.
 bool NamesRelation(const ScopeRelation& relation, const NamePath& path, size_t count) {
   if (count > relation.name.size()) return false;
   const size_t skip = relation.name.size() - count;
@@ -23,7 +24,8 @@ Scope Scope::Over(const PlanNode& plan, std::vector<std::string> relation_name) 
   relation.name = std::move(relation_name);
   for (int i = 0; i < plan.schema.column_count(); ++i) {
     const Column& column = plan.schema.column(i);
-    relation.columns.push_back({column.name, column.type, plan.time_attributes[static_cast<size_t>(i)],
+    relation.columns.push_back({column.name, column.type,
+                                plan.time_attributes[static_cast<size_t>(i)],
                                 expr::MakeColumn(i, column.type)});
   }
   Scope scope;
@@ -37,7 +39,8 @@ Scope Scope::Join(const Scope& left, const Scope& right, int shift) {
     for (ScopeColumn& column : relation.columns) {
       std::vector<int> mapping;
       for (const int used : expr::UsedColumns(*column.expression)) {
-        if (static_cast<int>(mapping.size()) <= used) mapping.resize(static_cast<size_t>(used) + 1, -1);
+        if (static_cast<int>(mapping.size()) <= used)
+          mapping.resize(static_cast<size_t>(used) + 1, -1);
         mapping[static_cast<size_t>(used)] = used + shift;
       }
       column.expression = expr::RemapColumns(column.expression, mapping);
@@ -65,7 +68,8 @@ std::vector<Scope::Match> Scope::FindPlain(const NamePath& path) const {
   std::vector<Match> matches;
   for (const ScopeRelation& relation : relations_) {
     for (const ScopeColumn& column : relation.columns) {
-      if (!column.needs_qualifier && column.name == path.parts[0].name) matches.push_back({&column, 1});
+      if (!column.needs_qualifier && column.name == path.parts[0].name)
+        matches.push_back({&column, 1});
     }
   }
   return matches;
@@ -77,8 +81,9 @@ Status Scope::NotFound(const NamePath& path) const {
     if (path.parts.size() < 2 || !NamesRelation(relation, path, path.parts.size() - 1)) continue;
     std::vector<std::string> known;
     for (const ScopeColumn& column : relation.columns) known.push_back(column.name);
-    return Status::Validation("Column '" + wanted + "' not found in table '" + path.parts[path.parts.size() - 2].name +
-                                  "'." + DidYouMean(wanted, known),
+    return Status::Validation("Column '" + wanted + "' not found in table '" +
+                                  path.parts[path.parts.size() - 2].name + "'." +
+                                  DidYouMean(wanted, known),
                               path.parts.back().range.begin);
   }
   if (path.parts.size() > 1) {
@@ -87,7 +92,8 @@ Status Scope::NotFound(const NamePath& path) const {
       if (!relation.name.empty()) known.push_back(relation.name.back());
     }
     return Status::Validation(
-        "Table '" + path.parts[0].name + "' not found." + DidYouMean(path.parts[0].name, known), path.range.begin);
+        "Table '" + path.parts[0].name + "' not found." + DidYouMean(path.parts[0].name, known),
+        path.range.begin);
   }
   std::vector<std::string> known;
   for (const ScopeRelation& relation : relations_) {
@@ -104,8 +110,9 @@ Result<expr::ExprPtr> Scope::Resolve(const NamePath& path) const {
   if (matches.empty()) matches = FindPlain(path);
   if (matches.empty()) return NotFound(path);
   if (matches.size() > 1) {
-    return Status::Validation("Column '" + path.parts[matches[0].next_part - 1].name + "' is ambiguous",
-                              path.range.begin);
+    return Status::Validation(
+        "Column '" + path.parts[matches[0].next_part - 1].name + "' is ambiguous",
+        path.range.begin);
   }
   expr::ExprPtr value = matches[0].column->expression;
   for (size_t i = matches[0].next_part; i < path.parts.size(); ++i) {
@@ -120,14 +127,16 @@ Result<std::vector<const ScopeColumn*>> Scope::Star(const NamePath& qualifier) c
   std::vector<const ScopeColumn*> columns;
   bool found = qualifier.parts.empty();
   for (const ScopeRelation& relation : relations_) {
-    if (!qualifier.parts.empty() && !NamesRelation(relation, qualifier, qualifier.parts.size())) continue;
+    if (!qualifier.parts.empty() && !NamesRelation(relation, qualifier, qualifier.parts.size()))
+      continue;
     found = true;
     for (const ScopeColumn& column : relation.columns) {
       if (column.in_star || !qualifier.parts.empty()) columns.push_back(&column);
     }
   }
   if (!found) {
-    return Status::Validation("Table '" + qualifier.ToString() + "' not found.", qualifier.range.begin);
+    return Status::Validation("Table '" + qualifier.ToString() + "' not found.",
+                              qualifier.range.begin);
   }
   return columns;
 }
@@ -138,7 +147,8 @@ TimeAttribute Scope::TimeAttributeOf(const expr::Expr& expression) const {
   for (const ScopeRelation& relation : relations_) {
     for (const ScopeColumn& column : relation.columns) {
       if (column.expression->kind() != expr::ExprKind::kColumn) continue;
-      if (static_cast<const expr::ColumnExpr&>(*column.expression).index() == index) return column.time_attribute;
+      if (static_cast<const expr::ColumnExpr&>(*column.expression).index() == index)
+        return column.time_attribute;
     }
   }
   return TimeAttribute::kNone;

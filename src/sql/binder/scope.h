@@ -1,4 +1,5 @@
-// What names mean at a place of a query: the relations of FROM and their columns, by position in the input row.
+// What names mean at a place of a query: the relations of FROM and their columns, by position in
+// the input row.
 #pragma once
 
 #include <optional>
@@ -38,8 +39,8 @@ class Scope {
   std::vector<ScopeRelation>& relations() { return relations_; }
   const std::vector<ScopeRelation>& relations() const { return relations_; }
 
-  /// `a`, `t.a`, `db.t.a`, `a.field`, `t.a.field`. Fails with "Column 'x' not found in any table; did you mean 'y'?",
-  /// "Column 'x' is ambiguous" and the position of the name.
+  /// `a`, `t.a`, `db.t.a`, `a.field`, `t.a.field`. Fails with "Column 'x' not found in any table;
+  /// did you mean 'y'?", "Column 'x' is ambiguous" and the position of the name.
   Result<expr::ExprPtr> Resolve(const NamePath& path) const;
   /// Columns of `*` (no qualifier) or `t.*`.
   Result<std::vector<const ScopeColumn*>> Star(const NamePath& qualifier) const;

@@ -1,5 +1,6 @@
-// The logical plan: what the binder makes, rules rewrite and the physical planner turns into a job graph. Nodes are mutable while
-// planning and shared where a subplan is used twice. Expressions are bound over the child's columns by position.
+// The logical plan: what the binder makes, rules rewrite and the physical planner turns into a job
+// graph. Nodes are mutable while planning and shared where a subplan is used twice. Expressions are
+// bound over the child's columns by position.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,8 @@ using PlanPtr = std::shared_ptr<PlanNode>;
 struct PlanNode {
   virtual ~PlanNode() = default;
   const PlanKind kind;
-  Schema schema;                                // Output columns.
-  std::vector<TimeAttribute> time_attributes;   // One a column.
+  Schema schema;                               // Output columns.
+  std::vector<TimeAttribute> time_attributes;  // One a column.
   std::vector<PlanPtr> inputs;
 
   template <typename T>
@@ -50,8 +51,8 @@ struct PlanNode {
   explicit PlanNode(PlanKind k) : kind(k) {}
 };
 
-/// A table read. Output = all columns of the table in declared order (physical, metadata, computed): the node hides how they are made.
-/// Rules narrow `used` and fill the push-down fields.
+/// A table read. Output = all columns of the table in declared order (physical, metadata,
+/// computed): the node hides how they are made. Rules narrow `used` and fill the push-down fields.
 struct ScanNode final : PlanNode {
   static constexpr PlanKind kKind = PlanKind::kScan;
   ScanNode() : PlanNode(kKind) {}
@@ -60,20 +61,25 @@ struct ScanNode final : PlanNode {
   OptionMap options;  // WITH and hints.
   /// Indices into table->columns of the output columns (at first all).
   std::vector<int> columns;
-  /// Computed columns and watermark bound over *all* columns of the table by their index in table->columns; null for the others.
+  /// Computed columns and watermark bound over *all* columns of the table by their index in
+  /// table->columns; null for the others.
   std::vector<expr::ExprPtr> computed;
   expr::ExprPtr watermark;  // Null without WATERMARK; TIMESTAMP or TIMESTAMP_LTZ.
   int rowtime_column = -1;  // Index in table->columns.
-  /// Casts a metadata column from the connector's type to the declared one are added by the physical planner.
+  /// Casts a metadata column from the connector's type to the declared one are added by the
+  /// physical planner.
 
   /// Conjuncts over the output columns that stand above the scan and may be used to skip data.
   std::vector<expr::ExprPtr> pushed_filters;
-  std::optional<std::vector<connectors::PartitionValues>> partitions;  // Those left after pruning; nullopt: not pruned.
-  expr::ExprPtr partition_predicate;                                   // Over partition keys by key position.
+  std::optional<std::vector<connectors::PartitionValues>>
+      partitions;                     // Those left after pruning; nullopt: not pruned.
+  expr::ExprPtr partition_predicate;  // Over partition keys by key position.
   std::optional<int64_t> limit;
-  /// The connector's object, made by the planner when first needed; its push-downs are applied once, by the physical planner.
+  /// The connector's object, made by the planner when first needed; its push-downs are applied
+  /// once, by the physical planner.
   std::shared_ptr<connectors::TableSource> source;
-  std::vector<expr::ExprPtr> used_filters;  // Over physical columns: those the connector skips data by.
+  std::vector<expr::ExprPtr>
+      used_filters;  // Over physical columns: those the connector skips data by.
   bool limit_used = false;
 };
 
@@ -81,7 +87,8 @@ struct ScanNode final : PlanNode {
 struct ValuesNode final : PlanNode {
   static constexpr PlanKind kKind = PlanKind::kValues;
   ValuesNode() : PlanNode(kKind) {}
-  /// Row by row, one expression a column, without columns; a SELECT without FROM is one row of no columns below a ProjectNode.
+  /// Row by row, one expression a column, without columns; a SELECT without FROM is one row of no
+  /// columns below a ProjectNode.
   std::vector<std::vector<expr::ExprPtr>> rows;
 };
 
@@ -97,7 +104,8 @@ struct FilterNode final : PlanNode {
   expr::ExprPtr condition;
 };
 
-/// Output = group keys, then aggregates. No keys: one row always. SELECT DISTINCT is an aggregate without calls.
+/// Output = group keys, then aggregates. No keys: one row always. SELECT DISTINCT is an aggregate
+/// without calls.
 struct AggregateNode final : PlanNode {
   static constexpr PlanKind kKind = PlanKind::kAggregate;
   AggregateNode() : PlanNode(kKind) {}
@@ -142,8 +150,8 @@ struct JoinNode final : PlanNode {
   expr::ExprPtr condition;  // Over left ++ right columns; null: cross join.
 };
 
-/// INSERT: the query and where its rows go. The query's columns equal the sink schema (casts inserted by the binder), static partition
-/// columns included as constants.
+/// INSERT: the query and where its rows go. The query's columns equal the sink schema (casts
+/// inserted by the binder), static partition columns included as constants.
 struct InsertPlan {
   PlanPtr query;
   catalog::ObjectPath path;

@@ -7,7 +7,8 @@ namespace sluice::sql {
 namespace {
 
 RowKindSet Merge(const RowKindSet& a, const RowKindSet& b) {
-  return {a.update_before || b.update_before, a.update_after || b.update_after, a.remove || b.remove};
+  return {a.update_before || b.update_before, a.update_after || b.update_after,
+          a.remove || b.remove};
 }
 
 RowKindSet InputKinds(const PlanNode& plan, bool streaming) {
@@ -68,23 +69,29 @@ std::string KindsText(const RowKindSet& kinds) {
   return text;
 }
 
-Status CheckSinkTakes(const PlanNode& plan, bool streaming, const RowKindSet& accepted, const catalog::ObjectPath& sink) {
+Status CheckSinkTakes(const PlanNode& plan, bool streaming, const RowKindSet& accepted,
+                      const catalog::ObjectPath& sink) {
   const RowKindSet made = KindsOf(plan, streaming);
   const bool updates = (made.update_before || made.update_after) && !accepted.update_after;
   const bool deletes = made.remove && !accepted.remove;
   if (!updates && !deletes) return {};
-  const std::string what = updates && deletes ? "update and delete changes" : updates ? "update changes" : "delete changes";
+  const std::string what = updates && deletes ? "update and delete changes"
+                           : updates          ? "update changes"
+                                              : "delete changes";
   const PlanNode* maker = FirstChangeMaker(plan, streaming);
-  return Status::Validation("Table sink '" + sink.ToString() + "' doesn't support consuming " + what +
-                            " which is produced by node " + (maker ? NodeText(*maker) : "?"));
+  return Status::Validation("Table sink '" + sink.ToString() + "' doesn't support consuming " +
+                            what + " which is produced by node " +
+                            (maker ? NodeText(*maker) : "?"));
 }
 
 Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
   if (streaming && plan.kind == PlanKind::kSort) {
     const SortNode& sort = static_cast<const SortNode&>(plan);
     if (!SortsByTime(sort) && !sort.limit && !IsBounded(plan)) {
-      return Status::Validation("Sort on a non-time-attribute field is not supported. Add a LIMIT, sort by an ascending time "
-                                "attribute first, or SET 'execution.runtime-mode' = 'batch'.");
+      return Status::Validation(
+          "Sort on a non-time-attribute field is not supported. Add a LIMIT, sort by an ascending "
+          "time "
+          "attribute first, or SET 'execution.runtime-mode' = 'batch'.");
     }
   }
   for (const PlanPtr& input : plan.inputs) SLUICE_RETURN_NOT_OK(CheckQueryPlan(*input, streaming));

@@ -15,7 +15,8 @@ std::string Names(const Schema& schema) {
   return Join(names, ", ");
 }
 
-std::string SelectList(const std::vector<expr::ExprPtr>& expressions, const Schema& input, const Schema& output) {
+std::string SelectList(const std::vector<expr::ExprPtr>& expressions, const Schema& input,
+                       const Schema& output) {
   std::vector<std::string> items;
   for (size_t i = 0; i < expressions.size(); ++i) {
     std::string text = expressions[i]->ToString(input);
@@ -47,7 +48,8 @@ std::string ScanText(const ScanNode& scan, bool physical) {
   }
   if (!scan.used_filters.empty()) {
     std::vector<std::string> filters;
-    for (const expr::ExprPtr& filter : scan.used_filters) filters.push_back(filter->ToString(scan.table->PhysicalSchema()));
+    for (const expr::ExprPtr& filter : scan.used_filters)
+      filters.push_back(filter->ToString(scan.table->PhysicalSchema()));
     table += ", filter=[" + Join(filters, " AND ") + "]";
   }
   if (scan.schema.column_count() < static_cast<int>(scan.table->columns.size())) {
@@ -80,7 +82,8 @@ std::string SortText(const SortNode& sort) {
     if (key.nulls_first != key.ascending) text += key.nulls_first ? " NULLS FIRST" : " NULLS LAST";
     keys.push_back(std::move(text));
   }
-  std::string text = (sort.limit ? "SortLimit(orderBy=[" : "Sort(orderBy=[") + Join(keys, ", ") + "]";
+  std::string text =
+      (sort.limit ? "SortLimit(orderBy=[" : "Sort(orderBy=[") + Join(keys, ", ") + "]";
   if (sort.limit) text += ", offset=[0], fetch=[" + std::to_string(*sort.limit) + "]";
   return text + ")";
 }
@@ -89,8 +92,8 @@ std::string JoinText(const JoinNode& join) {
   static constexpr std::string_view kNames[] = {"InnerJoin",     "LeftOuterJoin", "RightOuterJoin",
                                                 "FullOuterJoin", "SemiJoin",      "AntiJoin"};
   const std::string condition = join.condition ? join.condition->ToString(join.schema) : "true";
-  return "Join(joinType=[" + std::string(kNames[static_cast<size_t>(join.type)]) + "], where=[" + condition +
-         "], select=[" + Names(join.schema) + "])";
+  return "Join(joinType=[" + std::string(kNames[static_cast<size_t>(join.type)]) + "], where=[" +
+         condition + "], select=[" + Names(join.schema) + "])";
 }
 
 std::string Text(const PlanNode& node, bool physical) {
@@ -99,13 +102,18 @@ std::string Text(const PlanNode& node, bool physical) {
       return ScanText(static_cast<const ScanNode&>(node), physical);
     case PlanKind::kValues:
       return std::string(physical ? "Values" : "LogicalValues") + "(rows=[" +
-             std::to_string(static_cast<const ValuesNode&>(node).rows.size()) + "], values=[" + Names(node.schema) + "])";
+             std::to_string(static_cast<const ValuesNode&>(node).rows.size()) + "], values=[" +
+             Names(node.schema) + "])";
     case PlanKind::kProject:
       return std::string(physical ? "Calc(select=[" : "LogicalProject(select=[") +
-             SelectList(static_cast<const ProjectNode&>(node).expressions, node.inputs[0]->schema, node.schema) + "])";
+             SelectList(static_cast<const ProjectNode&>(node).expressions, node.inputs[0]->schema,
+                        node.schema) +
+             "])";
     case PlanKind::kFilter:
-      return (physical ? "Calc(select=[" + Names(node.schema) + "], where=[" : std::string("LogicalFilter(condition=[")) +
-             static_cast<const FilterNode&>(node).condition->ToString(node.inputs[0]->schema) + "])";
+      return (physical ? "Calc(select=[" + Names(node.schema) + "], where=["
+                       : std::string("LogicalFilter(condition=[")) +
+             static_cast<const FilterNode&>(node).condition->ToString(node.inputs[0]->schema) +
+             "])";
     case PlanKind::kAggregate:
       return AggregateText(static_cast<const AggregateNode&>(node));
     case PlanKind::kSort:
@@ -129,10 +137,12 @@ std::string ExchangeText(const PlanNode& node) {
     const AggregateNode& aggregate = static_cast<const AggregateNode&>(node);
     if (aggregate.keys.empty()) return "Exchange(distribution=[single])";
     std::vector<std::string> keys;
-    for (const expr::ExprPtr& key : aggregate.keys) keys.push_back(key->ToString(node.inputs[0]->schema));
+    for (const expr::ExprPtr& key : aggregate.keys)
+      keys.push_back(key->ToString(node.inputs[0]->schema));
     return "Exchange(distribution=[hash[" + Join(keys, ", ") + "]])";
   }
-  if (node.kind == PlanKind::kSort || node.kind == PlanKind::kLimit) return "Exchange(distribution=[single])";
+  if (node.kind == PlanKind::kSort || node.kind == PlanKind::kLimit)
+    return "Exchange(distribution=[single])";
   return "";
 }
 
@@ -157,11 +167,14 @@ struct Printer {
 
   void Print(const PlanNode& node, const std::string& prefix, const std::string& indent) {
     // In the physical plan a projection above a filter is one Calc.
-    if (options.physical && node.kind == PlanKind::kProject && node.inputs[0]->kind == PlanKind::kFilter) {
+    if (options.physical && node.kind == PlanKind::kProject &&
+        node.inputs[0]->kind == PlanKind::kFilter) {
       const PlanNode& filter = *node.inputs[0];
       std::string text = Text(node, true);
       text.pop_back();
-      text += ", where=[" + static_cast<const FilterNode&>(filter).condition->ToString(filter.inputs[0]->schema) + "])";
+      text += ", where=[" +
+              static_cast<const FilterNode&>(filter).condition->ToString(filter.inputs[0]->schema) +
+              "])";
       Line(prefix, std::move(text), node);
       return Children(filter, indent);
     }
@@ -177,7 +190,8 @@ struct Printer {
 
 std::string NodeText(const PlanNode& node) { return Text(node, true); }
 
-std::string ExplainPlan(const PlanPtr& plan, const std::string& sink, const ExplainOptions& options) {
+std::string ExplainPlan(const PlanPtr& plan, const std::string& sink,
+                        const ExplainOptions& options) {
   Printer printer{options, ""};
   if (sink.empty()) {
     printer.Print(*plan, "", "");

@@ -26,19 +26,22 @@ int JobBuilder::AddVertex(std::string name, int parallelism) {
   return static_cast<int>(graph_.vertices.size()) - 1;
 }
 
-void JobBuilder::Connect(int from, int to, Exchange exchange, std::vector<int> keys, int input_index) {
+void JobBuilder::Connect(int from, int to, Exchange exchange, std::vector<int> keys,
+                         int input_index) {
   graph_.edges.push_back({from, to, exchange, std::move(keys), input_index});
 }
 
 JobBuilder::Stream JobBuilder::Append(Stream stream, OperatorSpec spec) {
-  if (!stream.open) return AppendBehind(stream, Exchange::kForward, {}, ParallelismOf(stream), std::move(spec));
+  if (!stream.open)
+    return AppendBehind(stream, Exchange::kForward, {}, ParallelismOf(stream), std::move(spec));
   graph_.vertices[static_cast<size_t>(stream.vertex)].chain.push_back(std::move(spec));
   return stream;
 }
 
-JobBuilder::Stream JobBuilder::AppendBehind(Stream stream, Exchange exchange, std::vector<int> keys, int parallelism,
-                                            OperatorSpec spec) {
-  if (exchange == Exchange::kForward && parallelism != ParallelismOf(stream)) exchange = Exchange::kRebalance;
+JobBuilder::Stream JobBuilder::AppendBehind(Stream stream, Exchange exchange, std::vector<int> keys,
+                                            int parallelism, OperatorSpec spec) {
+  if (exchange == Exchange::kForward && parallelism != ParallelismOf(stream))
+    exchange = Exchange::kRebalance;
   const int vertex = AddVertex(spec.name, parallelism);
   Connect(stream.vertex, vertex, exchange, std::move(keys));
   graph_.vertices[static_cast<size_t>(vertex)].chain.push_back(std::move(spec));
@@ -88,7 +91,8 @@ Result<JobBuilder::Stream> JobBuilder::BuildScan(const PlanPtr& plan) {
   const int vertex = AddVertex("Source: " + scan.path.object, parallelism);
   SLUICE_ASSIGN_OR_RETURN(graph_.vertices[static_cast<size_t>(vertex)].make_source,
                           MakeScanSource(scan, context_.connector, context_.eval));
-  const std::string scope = std::exchange(scope_, "");  // Sources are addressed by their table alone.
+  const std::string scope =
+      std::exchange(scope_, "");  // Sources are addressed by their table alone.
   graph_.vertices[static_cast<size_t>(vertex)].source_id = NextId("source:" + scan.path.ToString());
   scope_ = scope;
   // A plan that several inserts read must not grow operators of one of them.
@@ -114,26 +118,29 @@ Result<JobBuilder::Stream> JobBuilder::BuildValues(const ValuesNode& values) {
   if (batches.size() > 1) {
     std::vector<std::shared_ptr<arrow::RecordBatch>> rows;
     for (const Batch& batch : batches) rows.push_back(batch.rows());
-    SLUICE_ASSIGN_ARROW(std::shared_ptr<arrow::RecordBatch> all, arrow::ConcatenateRecordBatches(rows));
+    SLUICE_ASSIGN_ARROW(std::shared_ptr<arrow::RecordBatch> all,
+                        arrow::ConcatenateRecordBatches(rows));
     batches.assign(1, Batch(std::move(all)));
   }
   const int vertex = AddVertex("Source: Values", 1);
   graph_.vertices[static_cast<size_t>(vertex)].source_id = NextId("values");
-  graph_.vertices[static_cast<size_t>(vertex)].make_source = [batches]() -> Result<std::shared_ptr<runtime::Source>> {
+  graph_.vertices[static_cast<size_t>(vertex)].make_source =
+      [batches]() -> Result<std::shared_ptr<runtime::Source>> {
     return std::shared_ptr<runtime::Source>(std::make_shared<runtime::ValuesSource>(batches));
   };
   return Stream{vertex, true};
 }
 
-OperatorSpec JobBuilder::ProjectSpec(expr::ExprPtr condition, bool project, std::vector<expr::ExprPtr> expressions,
-                                     const Schema& output) {
+OperatorSpec JobBuilder::ProjectSpec(expr::ExprPtr condition, bool project,
+                                     std::vector<expr::ExprPtr> expressions, const Schema& output) {
   OperatorSpec spec;
   spec.id = NextId("calc");
   spec.name = "Calc";
   const runtime::EvalSettings settings{context_.eval.session_zone, context_.eval.fixed_now_ms};
-  spec.make = [condition, project, expressions, output, settings](int) -> Result<std::unique_ptr<runtime::Operator>> {
-    return std::unique_ptr<runtime::Operator>(
-        std::make_unique<runtime::ProjectFilterOperator>(condition, project, expressions, output, settings));
+  spec.make = [condition, project, expressions, output,
+               settings](int) -> Result<std::unique_ptr<runtime::Operator>> {
+    return std::unique_ptr<runtime::Operator>(std::make_unique<runtime::ProjectFilterOperator>(
+        condition, project, expressions, output, settings));
   };
   return spec;
 }
@@ -146,7 +153,8 @@ Result<JobBuilder::Stream> JobBuilder::BuildProjectFilter(const PlanPtr& plan) {
   const PlanPtr& input = filter ? below->inputs[0] : below;
   SLUICE_ASSIGN_OR_RETURN(const Stream stream, Build(input));
   return Append(stream, ProjectSpec(filter ? filter->condition : nullptr, project != nullptr,
-                                    project ? project->expressions : std::vector<expr::ExprPtr>(), plan->schema));
+                                    project ? project->expressions : std::vector<expr::ExprPtr>(),
+                                    plan->schema));
 }
 
 Result<JobBuilder::Stream> JobBuilder::BuildLimit(LimitNode& limit) {
@@ -154,8 +162,10 @@ Result<JobBuilder::Stream> JobBuilder::BuildLimit(LimitNode& limit) {
   OperatorSpec spec;
   spec.id = NextId("limit");
   spec.name = "Limit";
-  spec.make = [rows = limit.limit.value_or(-1), offset = limit.offset](int) -> Result<std::unique_ptr<runtime::Operator>> {
-    return std::unique_ptr<runtime::Operator>(std::make_unique<runtime::LimitOperator>(offset, rows));
+  spec.make = [rows = limit.limit.value_or(-1),
+               offset = limit.offset](int) -> Result<std::unique_ptr<runtime::Operator>> {
+    return std::unique_ptr<runtime::Operator>(
+        std::make_unique<runtime::LimitOperator>(offset, rows));
   };
   if (ParallelismOf(stream) == 1) return Append(stream, std::move(spec));
   return AppendBehind(stream, Exchange::kGather, {}, 1, std::move(spec));
@@ -171,7 +181,8 @@ Result<JobBuilder::Stream> JobBuilder::BuildUnion(UnionNode& node) {
   }
   const int vertex = AddVertex("Union", parallelism);
   for (const Stream& stream : inputs) {
-    Connect(stream.vertex, vertex, ParallelismOf(stream) == parallelism ? Exchange::kForward : Exchange::kRebalance);
+    Connect(stream.vertex, vertex,
+            ParallelismOf(stream) == parallelism ? Exchange::kForward : Exchange::kRebalance);
   }
   return Stream{vertex, true};
 }
@@ -183,19 +194,22 @@ std::vector<int> UncheckedNotNull(const InsertPlan& insert) {
   const Schema sink = insert.table->SinkSchema();
   std::vector<int> columns;
   for (int i = 0; i < sink.column_count(); ++i) {
-    if (!sink.column(i).type.nullable() && insert.query->schema.column(i).type.nullable()) columns.push_back(i);
+    if (!sink.column(i).type.nullable() && insert.query->schema.column(i).type.nullable())
+      columns.push_back(i);
   }
   return columns;
 }
 
-std::string_view Configured(const PhysicalContext& context, std::string_view key, std::string_view unless) {
+std::string_view Configured(const PhysicalContext& context, std::string_view key,
+                            std::string_view unless) {
   if (context.connector.configuration == nullptr) return unless;
   const auto it = context.connector.configuration->find(key);
   return it == context.connector.configuration->end() ? unless : std::string_view(it->second);
 }
 
 /// Sink schema order is declared order; connectors want physical columns first, then metadata.
-std::vector<int> PhysicalThenMetadata(const catalog::CatalogTable& table, std::vector<std::string>* metadata_keys) {
+std::vector<int> PhysicalThenMetadata(const catalog::CatalogTable& table,
+                                      std::vector<std::string>* metadata_keys) {
   std::vector<int> physical;
   std::vector<int> metadata;
   int index = 0;
@@ -217,34 +231,42 @@ std::vector<int> PhysicalThenMetadata(const catalog::CatalogTable& table, std::v
 
 Status JobBuilder::AddInsert(const InsertPlan& insert) {
   SLUICE_RETURN_NOT_OK(CheckQueryPlan(*insert.query, context_.connector.streaming));
-  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<connectors::TableSink> sink,
-                          OpenTableSink(insert.path, *insert.table, insert.options, context_.connector));
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::unique_ptr<connectors::TableSink> sink,
+      OpenTableSink(insert.path, *insert.table, insert.options, context_.connector));
   scope_.clear();
   const std::string sink_id = NextId("sink:" + insert.path.ToString());
   scope_ = sink_id;
   SLUICE_ASSIGN_OR_RETURN(Stream stream, Build(insert.query));
   const RowKindSet kinds = KindsOf(*insert.query, context_.connector.streaming);
-  SLUICE_RETURN_NOT_OK(CheckSinkTakes(*insert.query, context_.connector.streaming, sink->accepted_kinds(), insert.path));
+  SLUICE_RETURN_NOT_OK(CheckSinkTakes(*insert.query, context_.connector.streaming,
+                                      sink->accepted_kinds(), insert.path));
   if (insert.overwrite && !sink->supports_overwrite()) {
-    return Status::Validation("INSERT OVERWRITE requires that the underlying DynamicTableSink of table '" +
-                              insert.path.ToString() + "' implements the SupportsOverwrite interface.");
+    return Status::Validation(
+        "INSERT OVERWRITE requires that the underlying DynamicTableSink of table '" +
+        insert.path.ToString() + "' implements the SupportsOverwrite interface.");
   }
   if (insert.overwrite && context_.connector.streaming) {
-    return Status::Validation("Streaming mode not support overwrite. Run the statement in batch mode: "
-                              "SET 'execution.runtime-mode' = 'batch'.");
+    return Status::Validation(
+        "Streaming mode not support overwrite. Run the statement in batch mode: "
+        "SET 'execution.runtime-mode' = 'batch'.");
   }
   if (!insert.static_partition.empty() && !sink->supports_partitioning()) {
-    return Status::Validation("INSERT INTO with a PARTITION clause requires that the sink of table '" +
-                              insert.path.ToString() + "' supports partitions.");
+    return Status::Validation(
+        "INSERT INTO with a PARTITION clause requires that the sink of table '" +
+        insert.path.ToString() + "' supports partitions.");
   }
   const std::vector<int> not_null = UncheckedNotNull(insert);
   if (!not_null.empty()) {
-    const bool drop = EqualsIgnoreCaseAscii(Configured(context_, "table.exec.sink.not-null-enforcer", "ERROR"), "DROP");
+    const bool drop = EqualsIgnoreCaseAscii(
+        Configured(context_, "table.exec.sink.not-null-enforcer", "ERROR"), "DROP");
     OperatorSpec spec;
     spec.id = NextId("not-null");
     spec.name = "NotNullEnforcer";
-    spec.make = [not_null, schema = insert.query->schema, drop](int) -> Result<std::unique_ptr<runtime::Operator>> {
-      return std::unique_ptr<runtime::Operator>(std::make_unique<runtime::NotNullEnforcer>(not_null, schema, drop));
+    spec.make = [not_null, schema = insert.query->schema,
+                 drop](int) -> Result<std::unique_ptr<runtime::Operator>> {
+      return std::unique_ptr<runtime::Operator>(
+          std::make_unique<runtime::NotNullEnforcer>(not_null, schema, drop));
     };
     stream = Append(stream, std::move(spec));
   }
@@ -255,7 +277,8 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
     for (const int index : order) {
       expressions.push_back(expr::MakeColumn(index, insert.query->schema.column(index).type));
     }
-    stream = Append(stream, ProjectSpec(nullptr, true, std::move(expressions), insert.query->schema.Select(order)));
+    stream = Append(stream, ProjectSpec(nullptr, true, std::move(expressions),
+                                        insert.query->schema.Select(order)));
   }
   request.overwrite = insert.overwrite;
   request.static_partition = insert.static_partition;
@@ -281,11 +304,13 @@ Status JobBuilder::AddSinkStages(Stream stream, connectors::SinkPlan plan) {
     const int parallelism = exchange == Exchange::kGather ? 1
                             : stage.parallelism > 0       ? stage.parallelism
                                                           : ParallelismOf(stream);
-    const bool fits = exchange == Exchange::kForward || (exchange == Exchange::kGather && ParallelismOf(stream) == 1);
+    const bool fits = exchange == Exchange::kForward ||
+                      (exchange == Exchange::kGather && ParallelismOf(stream) == 1);
     if (fits && parallelism == ParallelismOf(stream)) {
       stream = Append(stream, std::move(stage.operator_spec));
     } else {
-      stream = AppendBehind(stream, exchange, std::move(keys), parallelism, std::move(stage.operator_spec));
+      stream = AppendBehind(stream, exchange, std::move(keys), parallelism,
+                            std::move(stage.operator_spec));
     }
   }
   return {};

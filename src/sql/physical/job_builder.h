@@ -1,4 +1,5 @@
-// Turns optimised logical plans into one job graph: vertices, exchanges, parallelism, stable operator ids.
+// Turns optimised logical plans into one job graph: vertices, exchanges, parallelism, stable
+// operator ids.
 #pragma once
 
 #include <map>
@@ -24,8 +25,9 @@ struct PhysicalContext {
 /// Row kinds that `plan` produces, by node (changelog inference).
 RowKindSet KindsOf(const PlanNode& plan, bool streaming);
 
-/// Refuses what cannot run in this mode: ORDER BY on other than time in streaming, unbounded sources in batch, sinks that cannot
-/// take the plan's changes (naming the first node that makes them).
+/// Refuses what cannot run in this mode: ORDER BY on other than time in streaming, unbounded
+/// sources in batch, sinks that cannot take the plan's changes (naming the first node that makes
+/// them).
 Status CheckQueryPlan(const PlanNode& plan, bool streaming);
 
 /// True when every scan below is bounded. Scans must be prepared.
@@ -35,7 +37,8 @@ class JobBuilder {
  public:
   explicit JobBuilder(const PhysicalContext& context) : context_(context) {}
 
-  /// Adds an INSERT whose query is optimised and whose scans are prepared. Call ShareScans before when there are several.
+  /// Adds an INSERT whose query is optimised and whose scans are prepared. Call ShareScans before
+  /// when there are several.
   Status AddInsert(const InsertPlan& insert);
   /// Adds a query whose rows go to `queue`.
   Status AddQuery(const PlanPtr& query, std::shared_ptr<runtime::ResultQueue> queue);
@@ -62,17 +65,20 @@ class JobBuilder {
   Result<Stream> BuildJoin(JoinNode& join);
   Status AddSinkStages(Stream stream, connectors::SinkPlan plan);
 
-  int ParallelismOf(const Stream& stream) const { return graph_.vertices[static_cast<size_t>(stream.vertex)].parallelism; }
+  int ParallelismOf(const Stream& stream) const {
+    return graph_.vertices[static_cast<size_t>(stream.vertex)].parallelism;
+  }
   int AddVertex(std::string name, int parallelism);
-  void Connect(int from, int to, runtime::Exchange exchange, std::vector<int> keys = {}, int input_index = 0);
+  void Connect(int from, int to, runtime::Exchange exchange, std::vector<int> keys = {},
+               int input_index = 0);
   /// Appends to the chain, or opens a vertex behind it when the stream is shared.
   Stream Append(Stream stream, runtime::OperatorSpec spec);
   /// A new vertex with one operator behind `stream`.
-  Stream AppendBehind(Stream stream, runtime::Exchange exchange, std::vector<int> keys, int parallelism,
-                      runtime::OperatorSpec spec);
+  Stream AppendBehind(Stream stream, runtime::Exchange exchange, std::vector<int> keys,
+                      int parallelism, runtime::OperatorSpec spec);
   std::string NextId(const std::string& role);
-  runtime::OperatorSpec ProjectSpec(expr::ExprPtr condition, bool project, std::vector<expr::ExprPtr> expressions,
-                                    const Schema& output);
+  runtime::OperatorSpec ProjectSpec(expr::ExprPtr condition, bool project,
+                                    std::vector<expr::ExprPtr> expressions, const Schema& output);
 
   PhysicalContext context_;
   runtime::JobGraph graph_;
@@ -83,7 +89,8 @@ class JobBuilder {
   std::vector<std::string> warnings_;
 };
 
-/// Makes scans of one table that several plans read into one shared scan with the union of their columns (statement sets).
+/// Makes scans of one table that several plans read into one shared scan with the union of their
+/// columns (statement sets).
 void ShareScans(std::vector<PlanPtr*> plans);
 
 }  // namespace sluice::sql

@@ -21,8 +21,8 @@ struct Production {
   expr::ExprPtr watermark;             // Over `produced`.
 };
 
-SqlType MetadataType(const connectors::Connector& connector, const connectors::TableInfo& info, const std::string& key,
-                     const SqlType& declared) {
+SqlType MetadataType(const connectors::Connector& connector, const connectors::TableInfo& info,
+                     const std::string& key, const SqlType& declared) {
   if (connector.metadata) {
     for (const connectors::MetadataColumn& column : connector.metadata(info)) {
       if (column.key == key) return column.type;
@@ -49,9 +49,11 @@ std::vector<bool> NeededColumns(const ScanNode& scan, bool with_watermark) {
   return needed;
 }
 
-expr::ExprPtr Replace(const expr::ExprPtr& expression, const std::vector<expr::ExprPtr>& by_column) {
+expr::ExprPtr Replace(const expr::ExprPtr& expression,
+                      const std::vector<expr::ExprPtr>& by_column) {
   if (expression->kind() == expr::ExprKind::kColumn) {
-    return by_column[static_cast<size_t>(static_cast<const expr::ColumnExpr&>(*expression).index())];
+    return by_column[static_cast<size_t>(
+        static_cast<const expr::ColumnExpr&>(*expression).index())];
   }
   std::vector<expr::ExprPtr> children = expression->children();
   if (children.empty()) return expression;
@@ -94,17 +96,21 @@ Result<Production> Produce(const ScanNode& scan, bool with_watermark) {
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (scan.computed[i] != nullptr) {
       const std::vector<int> used = expr::UsedColumns(*scan.computed[i]);
-      const bool available = std::all_of(used.begin(), used.end(), [&](int c) { return by_column[static_cast<size_t>(c)] != nullptr; });
+      const bool available = std::all_of(used.begin(), used.end(), [&](int c) {
+        return by_column[static_cast<size_t>(c)] != nullptr;
+      });
       if (available) by_column[i] = Replace(scan.computed[i], by_column);
     }
   }
-  for (const int column : scan.columns) production.outputs.push_back(by_column[static_cast<size_t>(column)]);
+  for (const int column : scan.columns)
+    production.outputs.push_back(by_column[static_cast<size_t>(column)]);
   if (with_watermark && scan.watermark) production.watermark = Replace(scan.watermark, by_column);
   production.produced = Schema(std::move(produced));
   return production;
 }
 
-/// Pushed filters over physical columns by their index in TableInfo::physical; those on other columns are left out.
+/// Pushed filters over physical columns by their index in TableInfo::physical; those on other
+/// columns are left out.
 std::vector<expr::ExprPtr> PhysicalFilters(const ScanNode& scan) {
   std::vector<int> physical_of_column;
   int next = 0;
@@ -112,11 +118,13 @@ std::vector<expr::ExprPtr> PhysicalFilters(const ScanNode& scan) {
     physical_of_column.push_back(column.kind == catalog::ColumnKind::kPhysical ? next++ : -1);
   }
   std::vector<int> mapping;
-  for (const int column : scan.columns) mapping.push_back(physical_of_column[static_cast<size_t>(column)]);
+  for (const int column : scan.columns)
+    mapping.push_back(physical_of_column[static_cast<size_t>(column)]);
   std::vector<expr::ExprPtr> filters;
   for (const expr::ExprPtr& filter : scan.pushed_filters) {
     const std::vector<int> used = expr::UsedColumns(*filter);
-    if (std::all_of(used.begin(), used.end(), [&](int c) { return mapping[static_cast<size_t>(c)] >= 0; })) {
+    if (std::all_of(used.begin(), used.end(),
+                    [&](int c) { return mapping[static_cast<size_t>(c)] >= 0; })) {
       filters.push_back(expr::RemapColumns(filter, mapping));
     }
   }
@@ -154,7 +162,8 @@ class ScanTransform {
                               expr::EvaluateToArray(*output, *batch.rows(), eval_));
       columns.push_back(std::move(column));
     }
-    result.rows = Batch(arrow::RecordBatch::Make(output_, batch.row_count(), std::move(columns)), batch.row_kinds());
+    result.rows = Batch(arrow::RecordBatch::Make(output_, batch.row_count(), std::move(columns)),
+                        batch.row_kinds());
     return result;
   }
 
@@ -170,18 +179,21 @@ Result<int64_t> DurationOf(const OptionMap* options, std::string_view key, int64
   return it == options->end() ? Result<int64_t>(unless) : ParseDurationMillis(it->second);
 }
 
-Result<runtime::WatermarkSettings> WatermarkSettingsOf(const ScanNode& scan,
-                                                       const connectors::ConnectorContext& context) {
+Result<runtime::WatermarkSettings> WatermarkSettingsOf(
+    const ScanNode& scan, const connectors::ConnectorContext& context) {
   runtime::WatermarkSettings settings;
   settings.enabled = scan.watermark != nullptr && context.streaming;
-  SLUICE_ASSIGN_OR_RETURN(settings.emit_interval_ms,
-                          DurationOf(context.configuration, "pipeline.auto-watermark-interval", 200));
+  SLUICE_ASSIGN_OR_RETURN(
+      settings.emit_interval_ms,
+      DurationOf(context.configuration, "pipeline.auto-watermark-interval", 200));
   SLUICE_ASSIGN_OR_RETURN(settings.idle_timeout_ms,
                           DurationOf(context.configuration, "table.exec.source.idle-timeout", 0));
-  SLUICE_ASSIGN_OR_RETURN(settings.idle_timeout_ms,
-                          DurationOf(&scan.options, "scan.watermark.idle-timeout", settings.idle_timeout_ms));
+  SLUICE_ASSIGN_OR_RETURN(
+      settings.idle_timeout_ms,
+      DurationOf(&scan.options, "scan.watermark.idle-timeout", settings.idle_timeout_ms));
   const auto strategy = scan.options.find("scan.watermark.emit.strategy");
-  settings.on_event = strategy != scan.options.end() && EqualsIgnoreCaseAscii(strategy->second, "on-event");
+  settings.on_event =
+      strategy != scan.options.end() && EqualsIgnoreCaseAscii(strategy->second, "on-event");
   return settings;
 }
 
@@ -190,18 +202,23 @@ Result<runtime::WatermarkSettings> WatermarkSettingsOf(const ScanNode& scan,
 Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector_context,
                    const expr::EvalContext& eval) {
   if (scan->source != nullptr) return {};
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<connectors::TableSource> source,
-                          OpenTableSource(scan->path, *scan->table, scan->options, connector_context));
+  SLUICE_ASSIGN_OR_RETURN(
+      std::unique_ptr<connectors::TableSource> source,
+      OpenTableSource(scan->path, *scan->table, scan->options, connector_context));
   scan->source = std::move(source);
   if (!connector_context.streaming && !scan->source->bounded()) {
-    return Status::Validation("Querying an unbounded table '" + scan->path.ToString() +
-                              "' in batch mode is not allowed. The table source is unbounded. Use "
-                              "SET 'execution.runtime-mode' = 'streaming', or bound the source by its options.");
+    return Status::Validation(
+        "Querying an unbounded table '" + scan->path.ToString() +
+        "' in batch mode is not allowed. The table source is unbounded. Use "
+        "SET 'execution.runtime-mode' = 'streaming', or bound the source by its options.");
   }
   SLUICE_RETURN_NOT_OK(PrunePartitions(scan, scan->source.get(), eval));
   SLUICE_ASSIGN_OR_RETURN(Production production, Produce(*scan, connector_context.streaming));
-  SLUICE_RETURN_NOT_OK(scan->source->ApplyProjection(production.physical, production.metadata_keys));
-  if (scan->partitions) SLUICE_RETURN_NOT_OK(scan->source->ApplyPartitions(*scan->partitions, scan->partition_predicate));
+  SLUICE_RETURN_NOT_OK(
+      scan->source->ApplyProjection(production.physical, production.metadata_keys));
+  if (scan->partitions)
+    SLUICE_RETURN_NOT_OK(
+        scan->source->ApplyPartitions(*scan->partitions, scan->partition_predicate));
   std::vector<expr::ExprPtr> filters = PhysicalFilters(*scan);
   if (!filters.empty()) scan->used_filters = scan->source->ApplyFilters(std::move(filters));
   if (scan->limit) scan->limit_used = scan->source->ApplyLimit(*scan->limit);
@@ -209,7 +226,8 @@ Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector
 }
 
 Result<std::function<Result<std::shared_ptr<runtime::Source>>()>> MakeScanSource(
-    const ScanNode& scan, const connectors::ConnectorContext& context, const expr::EvalContext& eval) {
+    const ScanNode& scan, const connectors::ConnectorContext& context,
+    const expr::EvalContext& eval) {
   SLUICE_ASSIGN_OR_RETURN(Production production, Produce(scan, context.streaming));
   runtime::SourceRuntimeOptions options;
   SLUICE_ASSIGN_OR_RETURN(options.watermark, WatermarkSettingsOf(scan, context));

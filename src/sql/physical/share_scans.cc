@@ -13,7 +13,8 @@ void CollectScans(PlanPtr* plan, std::vector<PlanPtr*>* scans) {
 
 bool SameTable(ScanNode& a, ScanNode& b) { return a.path == b.path && a.options == b.options; }
 
-/// One scan with every column that a group of scans needs. Push-downs that only some of them may use are left out.
+/// One scan with every column that a group of scans needs. Push-downs that only some of them may
+/// use are left out.
 std::shared_ptr<ScanNode> Merge(const std::vector<PlanPtr*>& group) {
   ScanNode& first = (*group[0])->As<ScanNode>();
   auto merged = std::make_shared<ScanNode>(first);
@@ -24,14 +25,17 @@ std::shared_ptr<ScanNode> Merge(const std::vector<PlanPtr*>& group) {
     for (const int column : (*use)->As<ScanNode>().columns) merged->columns.push_back(column);
   }
   std::sort(merged->columns.begin(), merged->columns.end());
-  merged->columns.erase(std::unique(merged->columns.begin(), merged->columns.end()), merged->columns.end());
+  merged->columns.erase(std::unique(merged->columns.begin(), merged->columns.end()),
+                        merged->columns.end());
   merged->schema = first.table->SourceSchema().Select(merged->columns);
   merged->time_attributes.assign(merged->columns.size(), TimeAttribute::kNone);
   for (PlanPtr* use : group) {
     ScanNode& scan = (*use)->As<ScanNode>();
     for (size_t i = 0; i < scan.columns.size(); ++i) {
-      const auto at = std::lower_bound(merged->columns.begin(), merged->columns.end(), scan.columns[i]);
-      merged->time_attributes[static_cast<size_t>(at - merged->columns.begin())] = scan.time_attributes[i];
+      const auto at =
+          std::lower_bound(merged->columns.begin(), merged->columns.end(), scan.columns[i]);
+      merged->time_attributes[static_cast<size_t>(at - merged->columns.begin())] =
+          scan.time_attributes[i];
     }
   }
   return merged;
@@ -42,9 +46,10 @@ PlanPtr ColumnsOf(const std::shared_ptr<ScanNode>& merged, const ScanNode& use) 
   project->schema = use.schema;
   project->time_attributes = use.time_attributes;
   for (size_t i = 0; i < use.columns.size(); ++i) {
-    const auto at = std::lower_bound(merged->columns.begin(), merged->columns.end(), use.columns[i]);
-    project->expressions.push_back(
-        expr::MakeColumn(static_cast<int>(at - merged->columns.begin()), use.schema.column(static_cast<int>(i)).type));
+    const auto at =
+        std::lower_bound(merged->columns.begin(), merged->columns.end(), use.columns[i]);
+    project->expressions.push_back(expr::MakeColumn(static_cast<int>(at - merged->columns.begin()),
+                                                    use.schema.column(static_cast<int>(i)).type));
   }
   project->inputs.push_back(merged);
   return project;

@@ -16,11 +16,16 @@ Result<Pruned> Prune(PlanPtr plan, const Wanted& wanted);
 
 void Want(const expr::ExprPtr& expression, Wanted* wanted) {
   if (expression == nullptr) return;
-  for (const int column : expr::UsedColumns(*expression)) (*wanted)[static_cast<size_t>(column)] = true;
+  for (const int column : expr::UsedColumns(*expression))
+    (*wanted)[static_cast<size_t>(column)] = true;
 }
 
-Wanted None(const PlanNode& plan) { return Wanted(static_cast<size_t>(plan.schema.column_count()), false); }
-Wanted All(const PlanNode& plan) { return Wanted(static_cast<size_t>(plan.schema.column_count()), true); }
+Wanted None(const PlanNode& plan) {
+  return Wanted(static_cast<size_t>(plan.schema.column_count()), false);
+}
+Wanted All(const PlanNode& plan) {
+  return Wanted(static_cast<size_t>(plan.schema.column_count()), true);
+}
 
 std::vector<int> Kept(const Wanted& wanted) {
   std::vector<int> kept;
@@ -32,14 +37,16 @@ std::vector<int> Kept(const Wanted& wanted) {
 
 std::vector<int> MappingOf(const std::vector<int>& kept, size_t width) {
   std::vector<int> mapping(width, -1);
-  for (size_t i = 0; i < kept.size(); ++i) mapping[static_cast<size_t>(kept[i])] = static_cast<int>(i);
+  for (size_t i = 0; i < kept.size(); ++i)
+    mapping[static_cast<size_t>(kept[i])] = static_cast<int>(i);
   return mapping;
 }
 
 void KeepColumns(PlanNode* node, const std::vector<int>& kept) {
   node->schema = node->schema.Select(kept);
   std::vector<TimeAttribute> attributes;
-  for (const int index : kept) attributes.push_back(node->time_attributes[static_cast<size_t>(index)]);
+  for (const int index : kept)
+    attributes.push_back(node->time_attributes[static_cast<size_t>(index)]);
   node->time_attributes = std::move(attributes);
 }
 
@@ -83,7 +90,8 @@ Result<Pruned> PrunePassing(PlanPtr plan, Wanted wanted) {
     for (const SortKey& key : sort->keys) Want(key.expression, &wanted);
   }
   SLUICE_ASSIGN_OR_RETURN(Pruned input, Prune(plan->inputs[0], wanted));
-  if (FilterNode* filter = plan->If<FilterNode>()) filter->condition = Remapped(filter->condition, input.mapping);
+  if (FilterNode* filter = plan->If<FilterNode>())
+    filter->condition = Remapped(filter->condition, input.mapping);
   if (SortNode* sort = plan->If<SortNode>()) {
     for (SortKey& key : sort->keys) key.expression = Remapped(key.expression, input.mapping);
   }
@@ -133,7 +141,8 @@ PlanPtr Exactly(Pruned input, const std::vector<int>& kept) {
   for (const int index : kept) positions.push_back(input.mapping[static_cast<size_t>(index)]);
   project->schema = input.plan->schema.Select(positions);
   for (const int position : positions) {
-    project->expressions.push_back(expr::MakeColumn(position, input.plan->schema.column(position).type));
+    project->expressions.push_back(
+        expr::MakeColumn(position, input.plan->schema.column(position).type));
     project->time_attributes.push_back(input.plan->time_attributes[static_cast<size_t>(position)]);
   }
   project->inputs.push_back(std::move(input.plan));
@@ -156,11 +165,13 @@ Result<Pruned> PruneJoin(PlanPtr plan, Wanted wanted) {
   const size_t right_width = static_cast<size_t>(join.inputs[1]->schema.column_count());
   wanted.resize(left_width + right_width, false);
   Want(join.condition, &wanted);
-  const Wanted left_wanted(wanted.begin(), wanted.begin() + static_cast<std::ptrdiff_t>(left_width));
+  const Wanted left_wanted(wanted.begin(),
+                           wanted.begin() + static_cast<std::ptrdiff_t>(left_width));
   const Wanted right_wanted(wanted.begin() + static_cast<std::ptrdiff_t>(left_width), wanted.end());
   SLUICE_ASSIGN_OR_RETURN(Pruned left, Prune(join.inputs[0], left_wanted));
   SLUICE_ASSIGN_OR_RETURN(Pruned right, Prune(join.inputs[1], right_wanted));
-  join.inputs = {Exactly(std::move(left), Kept(left_wanted)), Exactly(std::move(right), Kept(right_wanted))};
+  join.inputs = {Exactly(std::move(left), Kept(left_wanted)),
+                 Exactly(std::move(right), Kept(right_wanted))};
   const std::vector<int> kept = Kept(wanted);
   std::vector<int> mapping = MappingOf(kept, wanted.size());
   join.condition = Remapped(join.condition, mapping);
@@ -183,7 +194,9 @@ Result<Pruned> Prune(PlanPtr plan, const Wanted& wanted) {
     case PlanKind::kUnion:
       return PruneUnion(std::move(plan), wanted);
     case PlanKind::kJoin:
-      if (plan->As<JoinNode>().type == JoinType::kSemi || plan->As<JoinNode>().type == JoinType::kAnti) break;
+      if (plan->As<JoinNode>().type == JoinType::kSemi ||
+          plan->As<JoinNode>().type == JoinType::kAnti)
+        break;
       return PruneJoin(std::move(plan), wanted);
     case PlanKind::kValues:
       break;

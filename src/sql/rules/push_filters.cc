@@ -7,9 +7,11 @@ namespace {
 using Conjuncts = std::vector<expr::ExprPtr>;
 
 /// `expression` with column i replaced by replacements[i].
-expr::ExprPtr Substitute(const expr::ExprPtr& expression, const std::vector<expr::ExprPtr>& replacements) {
+expr::ExprPtr Substitute(const expr::ExprPtr& expression,
+                         const std::vector<expr::ExprPtr>& replacements) {
   if (expression->kind() == expr::ExprKind::kColumn) {
-    return replacements[static_cast<size_t>(static_cast<const expr::ColumnExpr&>(*expression).index())];
+    return replacements[static_cast<size_t>(
+        static_cast<const expr::ColumnExpr&>(*expression).index())];
   }
   std::vector<expr::ExprPtr> children = expression->children();
   if (children.empty()) return expression;

@@ -3,7 +3,8 @@
 namespace sluice::sql {
 namespace {
 
-/// `rows` are enough from `node`: tell the scans and sorts that only rows of theirs reach it one by one.
+/// `rows` are enough from `node`: tell the scans and sorts that only rows of theirs reach it one by
+/// one.
 void Tell(PlanNode* node, int64_t rows) {
   switch (node->kind) {
     case PlanKind::kProject:
@@ -27,7 +28,8 @@ void Tell(PlanNode* node, int64_t rows) {
 void PushLimits(const PlanPtr& plan) {
   if (const LimitNode* limit = plan->If<LimitNode>(); limit != nullptr && limit->limit) {
     int64_t rows = 0;
-    if (!__builtin_add_overflow(*limit->limit, limit->offset, &rows)) Tell(plan->inputs[0].get(), rows);
+    if (!__builtin_add_overflow(*limit->limit, limit->offset, &rows))
+      Tell(plan->inputs[0].get(), rows);
   }
   for (const PlanPtr& input : plan->inputs) PushLimits(input);
 }
