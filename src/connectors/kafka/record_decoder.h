@@ -1,0 +1,60 @@
+// Turns messages of one partition into rows: value and key through their formats, metadata columns
+// beside them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/memory_pool.h>
+
+#include "common/result.h"
+#include "connectors/kafka/kafka_client.h"
+#include "connectors/kafka/kafka_options.h"
+#include "types/batch.h"
+#include "types/schema.h"
+#include "types/time_zone.h"
+
+namespace sluice::connectors::kafka {
+
+/// What the source is to produce: physical columns by index, then metadata columns by key.
+struct ScanColumns {
+  std::vector<int> physical;
+  std::vector<std::string> metadata;
+};
+
+/// Metadata columns of kafka tables; `writable_topic`: the sink has several topics, so rows may
+/// name theirs.
+std::vector<MetadataColumn> KafkaMetadataColumns(bool writable_topic);
+
+struct DecodedMessages {
+  Batch rows;
+  int64_t null_messages = 0;
+  int64_t bad_records = 0;
+  /// Texts of bad records that were skipped or nulled, a bounded sample.
+  std::vector<std::string> bad_texts;
+};
+
+/// Not thread-safe: one for each worker at a time.
+class RecordDecoder {
+ public:
+  static Result<std::unique_ptr<RecordDecoder>> Make(const KafkaTable& table,
+                                                     const ScanColumns& columns,
+                                                     const TimeZone& session_zone,
+                                                     arrow::MemoryPool* pool);
+  ~RecordDecoder();
+
+  /// Fails with kDataError for the first record that the table's options do not let pass, with
+  /// topic-partition@offset, first bytes, column and reason.
+  Result<DecodedMessages> Decode(const PartitionId& partition,
+                                 std::span<const rd_kafka_message_t* const> messages);
+
+ private:
+  struct Rep;
+  explicit RecordDecoder(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace sluice::connectors::kafka
