@@ -196,6 +196,8 @@ Result<ExprPtr> Parser::ParseIs(ExprPtr left, size_t first) {
 }
 
 Result<ExprPtr> Parser::ParseIn(ExprPtr left, bool negated, size_t first) {
+  const Nesting nesting(this);
+  SLUICE_RETURN_NOT_OK(nesting.Check());
   auto in = New<InExpr>();
   in->negated = negated;
   in->operand = std::move(left);
@@ -223,6 +225,8 @@ Result<ExprPtr> Parser::ParseLike(ExprPtr left, LikeKind kind, bool negated, siz
 }
 
 Result<ExprPtr> Parser::ParseQuantified(ExprPtr left, BinaryOp op, size_t first) {
+  const Nesting nesting(this);
+  SLUICE_RETURN_NOT_OK(nesting.Check());
   auto quantified = New<QuantifiedExpr>();
   quantified->op = op;
   quantified->operand = std::move(left);

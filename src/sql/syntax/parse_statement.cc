@@ -6,7 +6,8 @@
 namespace sluice::sql {
 namespace {
 
-// Statements of the peer that are named and refused. `second` and `third` may be empty.
+// Statements of the peer that are named and refused: their first word, and the second where the
+// first does not suffice.
 struct UnsupportedStart {
   std::string_view first;
   std::string_view second;
@@ -67,7 +68,7 @@ Result<StatementPtr> Parser::ParseAnyStatement() {
 
 Result<StatementPtr> Parser::ParseUnsupportedStart() {
   for (const UnsupportedStart& start : kUnsupportedStarts) {
-    if (!tokens_.At(start.first)) continue;
+    if (!tokens_.PeekIs(0, start.first)) continue;
     if (!start.second.empty() && !tokens_.PeekIs(1, start.second)) continue;
     return ParseUnsupported(std::string(start.feature));
   }
@@ -79,7 +80,7 @@ Result<StatementPtr> Parser::ParseCreate() {
   if (or_replace) SLUICE_RETURN_NOT_OK(tokens_.Expect("REPLACE"));
   const bool temporary = tokens_.Accept("TEMPORARY");
   for (const UnsupportedStart& object : kUnsupportedObjects) {
-    if (!tokens_.At(object.first)) continue;
+    if (!tokens_.PeekIs(0, object.first)) continue;
     return ParseUnsupported("CREATE " + std::string(object.feature));
   }
   if (tokens_.Accept("TABLE")) {
@@ -140,7 +141,7 @@ Result<StatementPtr> Parser::ParseCreateDatabase() {
 Result<StatementPtr> Parser::ParseAlter() {
   tokens_.Accept("TEMPORARY");
   for (const UnsupportedStart& object : kUnsupportedObjects) {
-    if (!tokens_.At(object.first)) continue;
+    if (!tokens_.PeekIs(0, object.first)) continue;
     return ParseUnsupported("ALTER " + std::string(object.feature));
   }
   if (tokens_.Accept("TABLE")) return ParseAlterTable();
@@ -190,7 +191,7 @@ Result<StatementPtr> Parser::ParseAlterDatabase() {
 Result<StatementPtr> Parser::ParseDrop() {
   const bool temporary = tokens_.Accept("TEMPORARY");
   for (const UnsupportedStart& object : kUnsupportedObjects) {
-    if (!tokens_.At(object.first)) continue;
+    if (!tokens_.PeekIs(0, object.first)) continue;
     return ParseUnsupported("DROP " + std::string(object.feature));
   }
   if (tokens_.Accept("TABLE")) {

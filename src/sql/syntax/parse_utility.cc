@@ -32,13 +32,12 @@ struct ShowWord {
 // Behind USE.
 Result<StatementPtr> Parser::ParseUse() {
   if (tokens_.PeekIs(0, "MODULES")) return ParseUnsupported("USE MODULES");
-  if (tokens_.PeekIs(0, "CATALOG") && tokens_.Peek(1).IsName()) {
+  if (tokens_.PeekIs(0, "CATALOG") && !tokens_.PeekIs(1, ".")) {
     tokens_.Take();
     auto use = New<UseCatalog>();
     SLUICE_ASSIGN_OR_RETURN(use->name, ParseName());
     return use;
   }
-  if (tokens_.PeekIs(0, "CATALOG") && tokens_.Peek(1).kind != TokenKind::kSymbol) tokens_.Take();
   tokens_.Note("\"CATALOG\"");
   auto use = New<UseDatabase>();
   SLUICE_ASSIGN_OR_RETURN(use->name, ParsePath());

@@ -27,6 +27,26 @@ bool Is(const Token& token, std::string_view wanted) {
   return IsKeyword(wanted) ? token.IsWord(wanted) : token.IsSymbol(wanted);
 }
 
+// One alternative a line as the peer has it; many share lines, or the error would fill the screen.
+std::string AlternativesText(const std::vector<std::string>& words) {
+  constexpr size_t kMostLines = 8;
+  constexpr size_t kMostColumns = 96;
+  if (words.empty()) return {};
+  std::string text = "\nWas expecting one of:";
+  size_t line = kMostColumns;
+  for (const std::string& word : words) {
+    const std::string entry = word + " ...";
+    if (words.size() <= kMostLines || line + entry.size() + 2 > kMostColumns) {
+      text += "\n    " + entry;
+      line = 4 + entry.size();
+    } else {
+      text += "  " + entry;
+      line += 2 + entry.size();
+    }
+  }
+  return text;
+}
+
 // A string, comment or quoted name that the end of the text cuts off. The end is what the parser
 // met; the mark is at its start.
 Status UnclosedText(const Token& token, const SourcePosition& end) {
@@ -115,15 +135,13 @@ std::string TokenStream::ExpectedText(const Token& token) const {
   std::ranges::sort(words);
   const auto repeated = std::ranges::unique(words);
   words.erase(repeated.begin(), repeated.end());
-  std::string text;
   std::vector<std::string> keywords;
   bool name_expected = false;
   for (const std::string& word : words) {
-    text += text.empty() ? "\nWas expecting one of:" : "";
-    text += "\n    " + word + " ...";
     name_expected |= word == "<IDENTIFIER>" || word == "<expression>";
     if (word.starts_with('"')) keywords.push_back(word.substr(1, word.size() - 2));
   }
+  std::string text = AlternativesText(words);
   if (token.text == "...") {
     text += "\n\"...\" is a placeholder: write the real columns, options or values in its place.";
   } else if (token.kind == TokenKind::kWord && token.word_class == WordClass::kReserved) {

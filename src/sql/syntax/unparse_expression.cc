@@ -44,14 +44,6 @@ int LevelOf(const Expr& expr) {
   }
 }
 
-bool IsSignedNumber(const Expr& expr) {
-  const auto* literal = expr.If<LiteralExpr>();
-  return literal != nullptr && literal->text.starts_with('-') &&
-         (literal->literal_kind == LiteralKind::kInteger ||
-          literal->literal_kind == LiteralKind::kDecimal ||
-          literal->literal_kind == LiteralKind::kDouble);
-}
-
 std::string Hex(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789ABCDEF";
   std::string text;
