@@ -1,0 +1,353 @@
+#include "connectors/filesystem/sink/bucket_set.h"
+
+#include <algorithm>
+
+#include "common/log.h"
+#include "connectors/filesystem/sink/overwrite.h"
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+
+/// A file on its way to disk.
+struct BucketSet::Closing {
+  std::unique_ptr<PartFile> file;
+  FileCommittable committable;
+  Status status;
+};
+
+BucketSet::BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context,
+                     std::shared_ptr<fs::FileSystem> file_system, WriterNames names)
+    : plan_(*plan),
+      context_(*context),
+      file_system_(std::move(file_system)),
+      names_(std::move(names)),
+      open_files_metric_(context->metrics->Counter(runtime::metric::kOpenFiles)),
+      early_rolls_metric_(context->metrics->Counter(runtime::metric::kEarlyRolls)),
+      io_(std::make_unique<IoScope>(context->io_pool, context->wake)) {}
+
+BucketSet::~BucketSet() {
+  io_.reset();  // First: what runs there uses the files.
+  open_files_metric_ -= open_files_;
+  DiscardUnnamed();
+}
+
+void BucketSet::DiscardUnnamed() {
+  // Best effort on the way out: what stays is hidden, and swept when the job starts again.
+  for (auto& [directory, bucket] : buckets_) {
+    if (bucket->file && !bucket->file->named()) (void)bucket->file->Discard();
+  }
+  for (const auto& closing : closing_) {
+    if (closing->committable.named) continue;
+    if (closing->file) {
+      (void)closing->file->Discard();
+    } else if (!closing->committable.handle.empty()) {
+      (void)file_system_->publisher().Abandon(closing->committable.handle);
+    }
+  }
+  for (const FileCommittable& file : closed_) {
+    if (!file.named) (void)file_system_->publisher().Abandon(file.handle);
+  }
+  for (const std::string& directory : staging_) {
+    const auto entries = file_system_->List(directory);
+    if (entries.ok() && entries->empty()) (void)file_system_->DeleteTree(directory);
+  }
+}
+
+Bucket* BucketSet::Get(const PartitionRef& partition, int64_t now_ms) {
+  auto& slot = buckets_[partition.directory];
+  if (slot == nullptr) {
+    slot = std::make_unique<Bucket>(partition, now_ms, context_.budget, &held_);
+    slot->recency = recency_.insert(recency_.end(), slot.get());
+  } else {
+    recency_.splice(recency_.end(), recency_, slot->recency);
+    if (slot->file) open_recency_.splice(open_recency_.end(), open_recency_, slot->open_recency);
+  }
+  return slot.get();
+}
+
+Bucket* BucketSet::Find(const std::string& directory) {
+  const auto it = buckets_.find(directory);
+  return it == buckets_.end() ? nullptr : it->second.get();
+}
+
+std::vector<std::string> BucketSet::Directories() const {
+  std::vector<std::string> directories;
+  directories.reserve(buckets_.size());
+  for (const Bucket* bucket : recency_) directories.push_back(bucket->partition.directory);
+  return directories;
+}
+
+void BucketSet::Erase(Bucket* bucket) {
+  recency_.erase(bucket->recency);
+  buckets_.erase(buckets_.find(bucket->partition.directory));
+}
+
+Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
+  if (bucket->file && plan_.rolling.ShouldRollOnWrite(bucket->file->info())) {
+    StartClosing(bucket);
+  }
+  if (bucket->file) return {};
+  if (open_files_ >= plan_.limits.open_files) CloseColdest(bucket);
+  std::string directory = bucket->partition.directory;
+  if (plan_.overwrite) {
+    directory = StagingDirectory(directory, names_.lineage);
+    staging_.insert(directory);
+  }
+  const std::string final_path =
+      fs::JoinPath(directory, names_.prefix + std::to_string(next_number_));
+  SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
+  ++next_number_;
+  if (plan_.format->encoding == formats::Encoding::kRow) {
+    SetFile(bucket,
+            std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
+  } else {
+    const BulkWriterMaker make = [this](std::shared_ptr<arrow::io::OutputStream> stream) {
+      const formats::FormatContext format_context{.session_zone = plan_.session_zone,
+                                                  .pool = context_.memory_pool};
+      return plan_.format->make_bulk_writer(plan_.format_options, plan_.file_schema,
+                                            std::move(stream), format_context);
+    };
+    SLUICE_ASSIGN_OR_RETURN(auto file, PartFile::MakeBulk(std::move(writer), make, now_ms,
+                                                          context_.budget, &held_));
+    SetFile(bucket, std::move(file));
+  }
+  return {};
+}
+
+void BucketSet::SetFile(Bucket* bucket, std::unique_ptr<PartFile> file) {
+  bucket->file = std::move(file);
+  bucket->open_recency = open_recency_.insert(open_recency_.end(), bucket);
+  ++open_files_;
+  ++open_files_metric_;
+}
+
+Result<size_t> BucketSet::AppendText(Bucket* bucket, std::string_view text,
+                                     std::span<const size_t> row_ends, int64_t now_ms) {
+  size_t row = 0;
+  size_t begin = 0;
+  while (row < row_ends.size() && !busy()) {
+    SLUICE_RETURN_NOT_OK(OpenFileOf(bucket, now_ms));
+    // Through the first row that takes the file over its limit: the next one goes into a new file.
+    const int64_t room = plan_.rolling.file_size_bytes() - bucket->file->info().size_bytes;
+    size_t end_row = row_ends.size();
+    if (room < static_cast<int64_t>(row_ends.back() - begin)) {
+      const auto first = row_ends.begin() + static_cast<std::ptrdiff_t>(row);
+      const auto over =
+          std::upper_bound(first, row_ends.end(), begin + static_cast<size_t>(std::max<int64_t>(room, 0)));
+      if (over != row_ends.end()) end_row = static_cast<size_t>(over - row_ends.begin()) + 1;
+    }
+    const size_t end = row_ends[end_row - 1];
+    SLUICE_RETURN_NOT_OK(bucket->file->AppendText(
+        text.substr(begin, end - begin), static_cast<int64_t>(end_row - row), now_ms));
+    row = end_row;
+    begin = end;
+  }
+  bucket->last_row_ms = now_ms;
+  return row;
+}
+
+Status BucketSet::AppendRows(Bucket* bucket, const Batch& rows, int64_t now_ms) {
+  bucket->last_row_ms = now_ms;
+  if (bucket->waiting.row_count() + rows.row_count() < plan_.limits.gathered_rows) {
+    return bucket->waiting.Add(rows, context_.memory_pool);
+  }
+  if (rows.row_count() < plan_.limits.gathered_rows) {
+    SLUICE_RETURN_NOT_OK(bucket->waiting.Add(rows, context_.memory_pool));
+    return WriteWaiting(bucket, now_ms);
+  }
+  SLUICE_RETURN_NOT_OK(WriteWaiting(bucket, now_ms));
+  return WriteBulk(bucket, rows, now_ms);
+}
+
+Status BucketSet::WriteWaiting(Bucket* bucket, int64_t now_ms) {
+  if (bucket->waiting.row_count() == 0) return {};
+  SLUICE_ASSIGN_OR_RETURN(const Batch rows, bucket->waiting.Take());
+  return WriteBulk(bucket, rows, now_ms);
+}
+
+Status BucketSet::WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms) {
+  SLUICE_RETURN_NOT_OK(OpenFileOf(bucket, now_ms));
+  return bucket->file->AppendRows(rows, now_ms);
+}
+
+void BucketSet::StartClosing(Bucket* bucket) {
+  open_recency_.erase(bucket->open_recency);
+  StartClosing(std::move(bucket->file), bucket->partition, bucket->first_row_ms);
+}
+
+void BucketSet::StartClosing(std::unique_ptr<PartFile> file, PartitionRef partition,
+                             int64_t first_row_ms) {
+  --open_files_;
+  --open_files_metric_;
+  auto closing = std::make_shared<Closing>();
+  closing->committable = {.handle = {},
+                          .partition = std::move(partition),
+                          .row_count = file->row_count(),
+                          .size_bytes = 0,
+                          .first_row_ms = first_row_ms,
+                          .named = file->named()};
+  closing->file = std::move(file);
+  closing_.push_back(closing);
+  io_->Submit(
+      [closing] {
+        auto handle = closing->file->Close();
+        if (!handle.ok()) {
+          closing->status = handle.status();
+          return;
+        }
+        closing->committable.handle = std::move(*handle);
+        closing->committable.size_bytes = closing->file->info().size_bytes;
+        closing->file.reset();
+      },
+      [this, at = std::prev(closing_.end())]() -> Status {
+        const Status status = (*at)->status;
+        if (!status.ok()) return status;  // Stays in the list, to be discarded with the rest.
+        closed_.push_back(std::move((*at)->committable));
+        closing_.erase(at);
+        return {};
+      });
+}
+
+Status BucketSet::Close(Bucket* bucket, int64_t now_ms) {
+  SLUICE_RETURN_NOT_OK(WriteWaiting(bucket, now_ms));
+  if (bucket->file) StartClosing(bucket);
+  Erase(bucket);
+  return {};
+}
+
+void BucketSet::CloseColdest(const Bucket* spared) {
+  Bucket* coldest = open_recency_.front();
+  if (coldest == spared) return;  // The only one: it is about to be written.
+  ++early_rolls_metric_;
+  // Rows that still wait stay: writing them here would take room again.
+  StartClosing(coldest);
+  if (coldest->waiting.row_count() == 0) Erase(coldest);
+}
+
+void BucketSet::Persist(Bucket* bucket) {
+  PartFile* file = bucket->file.get();
+  if (file == nullptr || !file->dirty()) return;
+  auto handle = std::make_shared<Result<std::string>>(Status::Internal("not persisted"));
+  // The file stays in its bucket meanwhile: the writer takes no rows before everything is durable.
+  io_->Submit([file, handle] { *handle = file->Persist(); },
+              [file, handle]() -> Status {
+                if (!handle->ok()) return handle->status();
+                file->set_resume_handle(std::move(**handle));
+                return {};
+              });
+}
+
+void BucketSet::Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout) {
+  using Writer = Result<std::unique_ptr<fs::PartFileWriter>>;
+  auto writer = std::make_shared<Writer>(Status::Internal("not resumed"));
+  auto shared_file = std::make_shared<OpenFile>(std::move(file));
+  io_->Submit(
+      [file_system = file_system_, shared_file, writer] {
+        *writer = file_system->publisher().Resume(shared_file->handle);
+        if (writer->ok()) return;
+        // A checkpoint older than the newest was chosen, and the run that followed it has published the file.
+        auto described = file_system->publisher().Describe(shared_file->handle);
+        if (!described.ok()) return;
+        auto published = file_system->Stat(described->final_path);
+        if (published.ok() && published->size_bytes >= described->length_bytes) {
+          Log(LogLevel::kWarning,
+              "Part file " + described->final_path + " was open at the restored checkpoint with " +
+                  std::to_string(described->length_bytes) +
+                  " bytes, but a later run has finished it with " +
+                  std::to_string(published->size_bytes) +
+                  ". It is kept as it is; the rows behind that length are read again and will be "
+                  "there twice.");
+          *writer = std::unique_ptr<fs::PartFileWriter>();
+        }
+      },
+      [this, shared_file, info, row_count, same_layout, writer] {
+        return TakeResumed(std::move(*shared_file), info, row_count, same_layout,
+                           std::move(*writer));
+      });
+}
+
+Status BucketSet::TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count,
+                              bool same_layout,
+                              Result<std::unique_ptr<fs::PartFileWriter>> writer) {
+  if (!writer.ok()) return writer.status();
+  if (*writer == nullptr) return {};
+  auto part =
+      std::make_unique<PartFile>(std::move(*writer), info.opened_ms, context_.budget, &held_);
+  part->SetHistory(info.opened_ms, info.last_write_ms, row_count);
+  part->set_resume_handle(std::move(file.handle));
+  part->set_named();
+  Bucket* existing = Find(file.partition.directory);
+  const bool can_continue = same_layout && (existing == nullptr || existing->file == nullptr);
+  if (!can_continue) {
+    ++open_files_;
+    ++open_files_metric_;
+    StartClosing(std::move(part), std::move(file.partition), file.first_row_ms);
+    return {};
+  }
+  Bucket* bucket = Get(file.partition, file.first_row_ms);
+  bucket->first_row_ms = std::min(bucket->first_row_ms, file.first_row_ms);
+  bucket->last_row_ms = info.last_write_ms;
+  SetFile(bucket, std::move(part));
+  return {};
+}
+
+Status BucketSet::RollOnTimer(int64_t now_ms) {
+  for (const std::string& directory : Directories()) {
+    Bucket* bucket = Find(directory);
+    if (bucket == nullptr) continue;
+    // Rows that wait for a file count as in it since the first of them came.
+    const PartFileInfo info{.size_bytes = 0,
+                            .opened_ms = bucket->file ? bucket->file->info().opened_ms
+                                                      : bucket->first_row_ms,
+                            .last_write_ms = bucket->last_row_ms};
+    if (plan_.rolling.ShouldRollOnTimer(info, now_ms)) {
+      SLUICE_RETURN_NOT_OK(Close(bucket, now_ms));
+    }
+  }
+  return {};
+}
+
+Status BucketSet::ShrinkToBudget(int64_t now_ms) {
+  MemoryBudget* budget = context_.budget;
+  if (budget == nullptr || !budget->over()) return {};
+  // Others may be what is over: a writer that holds little has nothing to give.
+  const int64_t share = budget->limit_bytes() / (16 * std::max(context_.parallelism, 1));
+  // Down to three quarters, so that the next batch does not begin it all again.
+  const int64_t target = std::max(share, held_.load() / 4 * 3);
+  std::vector<Bucket*> large;
+  for (const auto& [directory, bucket] : buckets_) {
+    const bool worthwhile =
+        bucket->file && bucket->file->buffered_bytes() >= plan_.limits.early_row_group_bytes;
+    if (worthwhile) large.push_back(bucket.get());
+  }
+  std::sort(large.begin(), large.end(), [](const Bucket* a, const Bucket* b) {
+    return a->file->buffered_bytes() > b->file->buffered_bytes();
+  });
+  for (Bucket* bucket : large) {
+    if (!budget->over() || held_.load() <= target) return {};
+    SLUICE_RETURN_NOT_OK(bucket->file->EndRowGroup());
+    ++early_rolls_metric_;
+  }
+  while (budget->over() && held_.load() > target && !recency_.empty()) {
+    if (busy()) {
+      SLUICE_RETURN_NOT_OK(Collect());
+      if (busy()) return {};  // Closing gives memory back; the writer takes no rows meanwhile.
+    }
+    ++early_rolls_metric_;
+    SLUICE_RETURN_NOT_OK(Close(recency_.front(), now_ms));
+  }
+  return {};
+}
+
+std::vector<OpenFile> BucketSet::OpenFiles() const {
+  std::vector<OpenFile> files;
+  for (const Bucket* bucket : recency_) {
+    if (bucket->file == nullptr) continue;
+    files.push_back({.handle = bucket->file->resume_handle(),
+                     .partition = bucket->partition,
+                     .first_row_ms = bucket->first_row_ms});
+  }
+  return files;
+}
+
+}  // namespace sluice::connectors::filesystem

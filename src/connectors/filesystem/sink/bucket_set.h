@@ -1,0 +1,124 @@
+// The buckets of one writer: one for each partition that has an open file or waiting rows.
+//
+// Invariants:
+//  - A file that leaves its bucket is closed on the I/O pool and comes out of TakeClosed once.
+//  - At most limits.closing_files closings run at once, or busy() says so and the caller waits.
+//  - Over the memory budget the largest row groups are ended, then the coldest buckets closed.
+// Thread: the owning subtask. State: the writer keeps the open files of row formats; everything else
+// is closed at a barrier. When destroyed, files that no checkpoint can name are removed.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "connectors/filesystem/sink/committable.h"
+#include "connectors/filesystem/sink/file_sink_plan.h"
+#include "connectors/filesystem/sink/io_scope.h"
+#include "connectors/filesystem/sink/part_file.h"
+#include "connectors/filesystem/sink/row_buffer.h"
+#include "runtime/operator.h"
+
+namespace sluice::connectors::filesystem {
+
+struct Bucket {
+  Bucket(PartitionRef partition_ref, int64_t now_ms, MemoryBudget* budget, HeldBytes* held)
+      : partition(std::move(partition_ref)), first_row_ms(now_ms), waiting(budget, held) {}
+
+  PartitionRef partition;
+  int64_t first_row_ms;
+  std::unique_ptr<PartFile> file;
+  RowBuffer waiting;  // Bulk formats only.
+  int64_t last_row_ms = 0;
+  std::list<Bucket*>::iterator recency;
+  std::list<Bucket*>::iterator open_recency;  // Valid while there is a file.
+
+  int64_t held_bytes() const { return waiting.held_bytes() + (file ? file->held_bytes() : 0); }
+};
+
+/// Whose names the files bear.
+struct WriterNames {
+  std::string lineage;  // In names of staging directories.
+  std::string tag;      // In hidden names.
+  std::string prefix;  // Of final names, a number follows.
+};
+
+class BucketSet {
+ public:
+  BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context,
+            std::shared_ptr<fs::FileSystem> file_system, WriterNames names);
+  ~BucketSet();
+
+  /// Finds or makes the bucket and counts it as used now.
+  Bucket* Get(const PartitionRef& partition, int64_t now_ms);
+  Bucket* Find(const std::string& directory);
+  std::vector<std::string> Directories() const;
+
+  /// Appends encoded rows; `row_ends` are offsets into `text` behind each row. Stops early when
+  /// busy: returns the rows taken.
+  Result<size_t> AppendText(Bucket* bucket, std::string_view text,
+                            std::span<const size_t> row_ends, int64_t now_ms);
+  Status AppendRows(Bucket* bucket, const Batch& rows, int64_t now_ms);
+
+  /// Writes waiting rows and starts to close the file; the bucket is gone afterwards.
+  Status Close(Bucket* bucket, int64_t now_ms);
+  /// Starts to make the open file durable as far as it is written.
+  void Persist(Bucket* bucket);
+  /// Starts to reopen a file of a restored checkpoint; one that cannot be continued by this layout
+  /// is closed as it is.
+  void Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout);
+  Status RollOnTimer(int64_t now_ms);
+  /// Gives memory back while the job's budget is exceeded and this writer holds much of it.
+  Status ShrinkToBudget(int64_t now_ms);
+
+  /// Takes in what the I/O pool has finished.
+  Status Collect() { return io_->Collect(); }
+  bool busy() const { return io_->in_flight() >= plan_.limits.closing_files; }
+  bool idle() const { return io_->in_flight() == 0; }
+  bool empty() const { return buckets_.empty(); }
+
+  std::vector<FileCommittable> TakeClosed() { return std::exchange(closed_, {}); }
+  std::vector<OpenFile> OpenFiles() const;
+  int64_t next_number() const { return next_number_; }
+  const std::unordered_map<std::string, std::unique_ptr<Bucket>>& buckets() const {
+    return buckets_;
+  }
+
+ private:
+  struct Closing;
+
+  Status OpenFileOf(Bucket* bucket, int64_t now_ms);
+  Status WriteWaiting(Bucket* bucket, int64_t now_ms);
+  Status WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms);
+  void SetFile(Bucket* bucket, std::unique_ptr<PartFile> file);
+  void StartClosing(Bucket* bucket);
+  void StartClosing(std::unique_ptr<PartFile> file, PartitionRef partition, int64_t first_row_ms);
+  void CloseColdest(const Bucket* spared);
+  void Erase(Bucket* bucket);
+  Status TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout,
+                     Result<std::unique_ptr<fs::PartFileWriter>> writer);
+  void DiscardUnnamed();
+
+  const FileSinkPlan& plan_;
+  runtime::TaskContext& context_;
+  const std::shared_ptr<fs::FileSystem> file_system_;
+  const WriterNames names_;
+  HeldBytes held_{0};  // Outlives the files below.
+  std::unordered_map<std::string, std::unique_ptr<Bucket>> buckets_;
+  std::list<Bucket*> recency_;       // Coldest first.
+  std::list<Bucket*> open_recency_;  // The same, of those with a file.
+  std::list<std::shared_ptr<Closing>> closing_;
+  std::set<std::string> staging_;  // Directories made for INSERT OVERWRITE.
+  std::vector<FileCommittable> closed_;
+  int64_t next_number_ = 0;
+  int64_t open_files_ = 0;
+  std::atomic<int64_t>& open_files_metric_;
+  std::atomic<int64_t>& early_rolls_metric_;
+  std::unique_ptr<IoScope> io_;
+};
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,16 @@
+// What is done to commit a partition whose files are published (filesystem.md §13.5). Every policy
+// may be called again for the same partition after a crash and for late rows.
+#pragma once
+
+#include <string>
+
+#include "connectors/filesystem/sink/sink_options.h"
+#include "fs/file_system.h"
+
+namespace sluice::connectors::filesystem {
+
+/// Runs the policies in their order; blocking. Fails at the first that fails.
+Status CommitPartition(fs::FileSystem& file_system, const PartitionCommitOptions& options,
+                       const std::string& directory);
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,462 @@
+#include "connectors/filesystem/sink/committer.h"
+
+#include <algorithm>
+
+#include "common/crash_point.h"
+#include "common/log.h"
+#include "common/text.h"
+#include "connectors/filesystem/sink/commit_policy.h"
+#include "connectors/filesystem/sink/overwrite.h"
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+constexpr int64_t kStateVersion = 1;
+// Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs.
+constexpr size_t kFilesPerJob = 32;
+// One entry for each attempt and subtask; older ones only lose the message about newer files.
+constexpr size_t kNamesKept = 1'024;
+
+void PutNames(const std::deque<std::string>& order, const std::map<std::string, int64_t>& next,
+              ByteWriter* out) {
+  out->PutU64(order.size());
+  for (const std::string& prefix : order) {
+    out->PutText(prefix);
+    out->PutI64(next.at(prefix));
+  }
+}
+
+}  // namespace
+
+FileCommitter::~FileCommitter() {
+  io_.reset();
+  if (file_system_ == nullptr) return;
+  // What no checkpoint can name is of no use to anybody; what stays is hidden, and swept later.
+  for (const PendingFile& pending : pending_files_) {
+    if (!pending.in_state && !pending.file.named) {
+      (void)file_system_->publisher().Abandon(pending.file.handle);
+    }
+  }
+}
+
+Status FileCommitter::Open(runtime::TaskContext& context) {
+  SLUICE_RETURN_NOT_OK(Operator::Open(context));
+  SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
+  file_system_ = std::move(located.file_system);
+  root_ = std::move(located.path);
+  lineage_ = MakeLineage(context.job_id, plan_->sink_id);
+  tag_ = MakeTag(lineage_, context.attempt_id);
+  io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
+  context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
+  sweep_wanted_ = plan_->view->Begin(context.attempt_id);
+  return {};
+}
+
+Status FileCommitter::Restore(const runtime::RestoredState& state) {
+  for (const runtime::StateReader& subtask : state.subtasks) {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t version, subtask.GetI64("version"));
+    if (version != kStateVersion) {
+      return Status::Corrupt("The state of the file committer of " + plan_->table +
+                             " has version " + std::to_string(version) +
+                             ", this program knows version " + std::to_string(kStateVersion) +
+                             ". Resume with the release that wrote it, or a newer one.");
+    }
+    SLUICE_ASSIGN_OR_RETURN(lineage_, subtask.GetBytes("lineage"));
+    tag_ = MakeTag(lineage_, context().attempt_id);
+    SLUICE_ASSIGN_OR_RETURN(const auto files, subtask.GetStrings("pending_files"));
+    for (const std::string& bytes : files) {
+      ByteReader in(bytes);
+      PendingFile pending;
+      pending.checkpoint = in.I64();
+      pending.file = ReadCommittable(&in);
+      pending.in_state = true;
+      if (!in.AtEnd()) return Status::Corrupt("A pending file in the checkpoint is damaged.");
+      pending_files_.push_back(std::move(pending));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const std::string partitions, subtask.GetBytes("partitions"));
+    SLUICE_RETURN_NOT_OK(partitions_.Decode(partitions));
+    SLUICE_ASSIGN_OR_RETURN(watermarks_[state.checkpoint_id], subtask.GetI64("watermark_ms"));
+    SLUICE_ASSIGN_OR_RETURN(final_checkpoint_, subtask.GetI64("final_checkpoint"));
+    SLUICE_ASSIGN_OR_RETURN(const auto spared, subtask.GetStrings("open_handles"));
+    sweep_.spared.insert(spared.begin(), spared.end());
+    SLUICE_ASSIGN_OR_RETURN(const std::string names, subtask.GetBytes("names"));
+    ByteReader in(names);
+    for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
+      std::string prefix = in.Text();
+      names_used_[prefix] = in.I64();
+      names_order_.push_back(std::move(prefix));
+    }
+    if (!in.AtEnd()) return Status::Corrupt("The names used in the checkpoint are damaged.");
+  }
+  // Until here `spared` held handles.
+  std::set<std::string> handles = std::exchange(sweep_.spared, {});
+  for (const PendingFile& pending : pending_files_) handles.insert(pending.file.handle);
+  for (const std::string& handle : handles) {
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
+    sweep_.spared.insert(info.hidden_path);
+  }
+  sweep_.known_names = names_used_;
+  sweep_wanted_ = true;
+  ShareView();
+  return {};
+}
+
+Status FileCommitter::Process(Batch batch, runtime::Output& out) {
+  (void)out;
+  SLUICE_ASSIGN_OR_RETURN(const auto reports, DecodeReports(batch));
+  for (const WriterReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(report));
+  return Advance();
+}
+
+Status FileCommitter::AddReport(const WriterReport& report) {
+  if (report.checkpoint != open_files_checkpoint_) {
+    open_files_.clear();
+    open_files_checkpoint_ = report.checkpoint;
+  }
+  for (const FileCommittable& file : report.files) {
+    pending_files_.push_back({.checkpoint = report.checkpoint, .file = file});
+    if (plan_->trigger) partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms);
+  }
+  for (const OpenFile& file : report.open_files) {
+    open_files_.push_back(file);
+    if (plan_->trigger) partitions_.AddOpen(file.partition, report.checkpoint, file.first_row_ms);
+  }
+  if (report.next_number > 0) {
+    const auto [it, fresh] = names_used_.try_emplace(report.name_prefix, 0);
+    it->second = report.next_number;
+    if (fresh) names_order_.push_back(report.name_prefix);
+    if (names_order_.size() > kNamesKept) {
+      names_used_.erase(names_order_.front());
+      names_order_.pop_front();
+    }
+  }
+  return {};
+}
+
+Status FileCommitter::ProcessWatermark(int64_t millis, runtime::Output& out) {
+  watermark_ms_ = millis;
+  context().metrics->Counter(runtime::metric::kWatermarkMs) = millis;
+  plan_->view->SetWatermark(context().attempt_id, millis);
+  return out.EmitWatermark(millis);
+}
+
+Status FileCommitter::Poll(runtime::Output& out) {
+  (void)out;
+  return Advance();
+}
+
+Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) {
+  watermarks_[barrier.id] = watermark_ms_;
+  if (barrier.final && final_checkpoint_ == 0) final_checkpoint_ = barrier.id;
+  if (open_files_checkpoint_ != barrier.id) open_files_.clear();
+  std::vector<std::string> files;
+  for (PendingFile& pending : pending_files_) {
+    pending.in_state = true;
+    ByteWriter out;
+    out.PutI64(pending.checkpoint);
+    PutCommittable(pending.file, &out);
+    files.push_back(std::move(out).Take());
+  }
+  std::vector<std::string> open_handles;
+  for (const OpenFile& file : open_files_) open_handles.push_back(file.handle);
+  ByteWriter names;
+  PutNames(names_order_, names_used_, &names);
+  state.PutI64("version", kStateVersion);
+  state.PutBytes("lineage", lineage_);
+  state.PutStrings("pending_files", files);
+  state.PutBytes("partitions", partitions_.Encode());
+  state.PutI64("watermark_ms", watermark_ms_);
+  state.PutI64("final_checkpoint", final_checkpoint_);
+  state.PutStrings("open_handles", open_handles);
+  state.PutBytes("names", std::move(names).Take());
+  ShareView();
+  return {};
+}
+
+void FileCommitter::ShareView() {
+  if (plan_->trigger) plan_->view->SetPending(context().attempt_id, partitions_.FirstRows());
+}
+
+Status FileCommitter::CheckpointComplete(runtime::CheckpointId id, runtime::Output& out) {
+  (void)out;
+  completed_ = std::max(completed_, id);
+  return Advance();
+}
+
+bool FileCommitter::Drained() const {
+  return phase_ == Phase::kIdle && io_->in_flight() == 0 && completed_ <= done_;
+}
+
+Status FileCommitter::Advance() {
+  while (true) {
+    SLUICE_RETURN_NOT_OK(io_->Collect());
+    if (sweep_wanted_) StartSweep();
+    if (phase_ != Phase::kIdle || completed_ <= done_) return {};
+    SLUICE_RETURN_NOT_OK(StartPublishing());
+  }
+}
+
+Status FileCommitter::StartPublishing() {
+  working_on_ = completed_;
+  // In batch mode nothing is visible before the whole input is in.
+  if (!plan_->streaming && !final_complete()) {
+    done_ = working_on_;
+    return {};
+  }
+  phase_ = Phase::kPublishing;
+  const auto end = std::find_if(pending_files_.begin(), pending_files_.end(),
+                                [this](const auto& file) { return file.checkpoint > working_on_; });
+  publishing_count_ = static_cast<size_t>(end - pending_files_.begin());
+  touched_.clear();
+  if (plan_->overwrite) {
+    SLUICE_RETURN_NOT_OK(ReplaceDirectories(publishing_count_));
+  } else {
+    PublishFiles(publishing_count_);
+  }
+  SLUICE_RETURN_NOT_OK(io_->Collect());
+  // Nothing to wait for: either all ran at once, or there was nothing.
+  if (phase_ == Phase::kPublishing && publishing_jobs_ == 0) return StartCommitting();
+  return {};
+}
+
+void FileCommitter::PublishFiles(size_t count) {
+  std::map<std::string, std::vector<size_t>> by_directory;
+  for (size_t i = 0; i < count; ++i) {
+    const std::string& directory = pending_files_[i].file.partition.directory;
+    by_directory[directory].push_back(i);
+    touched_.insert(directory);
+  }
+  std::map<std::string, std::vector<size_t>> group;
+  size_t group_files = 0;
+  publishing_jobs_ = 1;  // Held until all are handed over.
+  for (auto& [directory, files] : by_directory) {
+    group_files += files.size();
+    group[directory] = std::move(files);
+    if (group_files < kFilesPerJob) continue;
+    PublishGroup(std::exchange(group, {}));
+    group_files = 0;
+  }
+  if (!group.empty()) PublishGroup(std::move(group));
+  --publishing_jobs_;
+}
+
+void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_directory) {
+  struct Job {
+    std::vector<std::vector<std::string>> handles;  // By directory.
+    int64_t file_count = 0;
+    int64_t size_bytes = 0;
+    Status status;
+  };
+  auto job = std::make_shared<Job>();
+  for (const auto& [directory, files] : by_directory) {
+    auto& handles = job->handles.emplace_back();
+    for (const size_t i : files) {
+      handles.push_back(pending_files_[i].file.handle);
+      job->size_bytes += pending_files_[i].file.size_bytes;
+      ++job->file_count;
+    }
+  }
+  ++publishing_jobs_;
+  io_->Submit(
+      [job, file_system = file_system_] {
+        SLUICE_CRASH_POINT("sink.before_publish");
+        bool first = true;
+        for (const auto& handles : job->handles) {
+          if (!first) SLUICE_CRASH_POINT("sink.between_publishes");
+          first = false;
+          // One failure never stops the rest.
+          for (Status& status : file_system->publisher().Publish(handles)) {
+            if (job->status.ok()) job->status = std::move(status);
+          }
+        }
+        SLUICE_CRASH_POINT("sink.after_publish");
+      },
+      [this, job]() -> Status {
+        if (!job->status.ok()) {
+          return std::move(job->status)
+              .WithContext("While publishing files of checkpoint " + std::to_string(working_on_) +
+                           " of " + plan_->table + ".");
+        }
+        context().metrics->Counter(runtime::metric::kPublishedFiles) += job->file_count;
+        context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes;
+        return --publishing_jobs_ == 0 ? StartCommitting() : Status();
+      });
+}
+
+Status FileCommitter::ReplaceDirectories(size_t count) {
+  std::map<std::string, Replacement> replacements;
+  std::map<std::string, int64_t> sizes;
+  for (size_t i = 0; i < count; ++i) {
+    const FileCommittable& file = pending_files_[i].file;
+    const std::string& directory = file.partition.directory;
+    Replacement& replacement = replacements[directory];
+    replacement.directory = directory;
+    replacement.staging = StagingDirectory(directory, lineage_);
+    replacement.handles.push_back(file.handle);
+    sizes[directory] += file.size_bytes;
+  }
+  if (replacements.empty() && plan_->fully_static()) {
+    // No rows: the partition named, or the whole table, becomes empty.
+    const PartitionValues values(plan_->static_values.begin(), plan_->static_values.end());
+    const std::string directory = plan_->Directory(root_, values);
+    replacements[directory] = {directory, StagingDirectory(directory, lineage_), {}};
+  }
+  publishing_jobs_ = 1;
+  for (auto& [directory, replacement] : replacements) {
+    touched_.insert(directory);
+    ++publishing_jobs_;
+    auto status = std::make_shared<Status>();
+    const auto file_count = static_cast<int64_t>(replacement.handles.size());
+    io_->Submit(
+        [file_system = file_system_, replacement = std::move(replacement), status] {
+          *status = ReplaceDirectory(*file_system, replacement);
+        },
+        [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
+          if (!status->ok()) return *status;
+          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
+          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+          return --publishing_jobs_ == 0 ? StartCommitting() : Status();
+        });
+  }
+  --publishing_jobs_;
+  return {};
+}
+
+Status FileCommitter::StartCommitting() {
+  phase_ = Phase::kCommitting;
+  pending_files_.erase(pending_files_.begin(),
+                       pending_files_.begin() + static_cast<std::ptrdiff_t>(publishing_count_));
+  auto due = std::make_shared<const std::vector<PendingPartitions::Due>>(FindDue());
+  if (due->empty()) return FinishCheckpoint(*due);
+  auto status = std::make_shared<Status>();
+  io_->Submit(
+      [due, status, file_system = file_system_, plan = plan_] {
+        for (const auto& partition : *due) {
+          *status = CommitPartition(*file_system, plan->commit, partition.partition.directory);
+          if (!status->ok()) return;
+        }
+      },
+      [this, due, status]() -> Status {
+        if (!status->ok()) return *status;
+        return FinishCheckpoint(*due);
+      });
+  return {};
+}
+
+std::vector<PendingPartitions::Due> FileCommitter::FindDue() {
+  std::vector<PendingPartitions::Due> due;
+  if (plan_->commit.policies.empty()) return due;
+  if (!plan_->streaming) {
+    for (const std::string& directory : touched_) due.push_back({.partition = {directory, {}}});
+    return due;
+  }
+  if (!plan_->trigger) return due;  // Without partitions a stream commits nothing.
+  int64_t watermark_ms = runtime::kMinWatermarkMs;
+  for (const auto& [checkpoint, at_barrier] : watermarks_) {
+    if (checkpoint <= working_on_) watermark_ms = at_barrier;
+  }
+  // At the end of the input everything is complete.
+  const bool all = final_checkpoint_ != 0 && working_on_ >= final_checkpoint_;
+  std::vector<PartitionRef> untimed;
+  due = partitions_.FindDue(working_on_, all ? nullptr : &*plan_->trigger, watermark_ms,
+                            context().clock->NowMillis(), &untimed);
+  ReportUntimed(untimed);
+  return due;
+}
+
+void FileCommitter::ReportUntimed(const std::vector<PartitionRef>& untimed) {
+  if (untimed.empty()) return;
+  context().metrics->Counter(runtime::metric::kUntimedPartitions) +=
+      static_cast<int64_t>(untimed.size());
+  constexpr size_t kNamed = 5;
+  std::vector<std::string> names;
+  for (size_t i = 0; i < std::min(untimed.size(), kNamed); ++i) {
+    names.push_back(untimed[i].directory.substr(std::min(root_.size() + 1,
+                                                         untimed[i].directory.size())));
+  }
+  Log(LogLevel::kWarning,
+      "Table " + plan_->table + ": " + std::to_string(untimed.size()) +
+          " partition(s) have no time in their values: " + Join(names, ", ") +
+          (untimed.size() > kNamed ? ", …" : "") +
+          ". Their files are written and visible; they are committed only when the input ends. See "
+          "'partition.time-extractor.timestamp-pattern' and "
+          "'partition.time-extractor.timestamp-formatter'.");
+}
+
+Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed) {
+  for (const auto& partition : committed) {
+    partitions_.Committed(partition.partition.directory, working_on_);
+    if (partition.again) ++context().metrics->Counter(runtime::metric::kLateCommits);
+  }
+  context().metrics->Counter(runtime::metric::kCommittedPartitions) +=
+      static_cast<int64_t>(committed.size());
+  // The watermark at the newest complete checkpoint stays: a restart may ask again.
+  while (watermarks_.size() > 1 && std::next(watermarks_.begin())->first <= working_on_) {
+    watermarks_.erase(watermarks_.begin());
+  }
+  if (plan_->trigger) {
+    ShareView();
+    int64_t first_row_ms = 0;
+    const PartitionRef* waiting = partitions_.First(&first_row_ms);
+    context().metrics->SetWaiting(
+        "partition commit of " + plan_->table,
+        waiting == nullptr
+            ? ""
+            : waiting->directory + " " +
+                  plan_->trigger->Explain(waiting->values, first_row_ms, watermark_ms_));
+  }
+  if (plan_->overwrite && !sweep_.lineage.empty() && !sweep_.remove_staging) {
+    // Earlier attempts may have staged partitions that this one got no rows for.
+    sweep_.remove_staging = true;
+    sweep_wanted_ = true;
+  }
+  done_ = working_on_;
+  phase_ = Phase::kIdle;
+  return {};
+}
+
+void FileCommitter::StartSweep() {
+  sweep_wanted_ = false;
+  sweep_.root = root_;
+  sweep_.lineage = lineage_;
+  sweep_.current_tag = tag_;
+  sweep_.remove_newer = plan_->remove_abandoned;
+  auto result = std::make_shared<Result<SweepResult>>(SweepResult());
+  io_->Submit(
+      [file_system = file_system_, request = sweep_, result] {
+        *result = SweepLeftovers(*file_system, request);
+      },
+      [this, result]() -> Status {
+        if (result->ok()) {
+          SweepDone(**result);
+        } else {
+          // Left-overs are hidden: they do no harm, and the next start looks again.
+          Log(LogLevel::kWarning, "Cannot clean up after earlier attempts in " + root_ + ": " +
+                                      result->status().ToString());
+        }
+        return {};
+      });
+}
+
+void FileCommitter::SweepDone(const SweepResult& result) {
+  if (result.removed > 0) {
+    Log(LogLevel::kInfo, "Table " + plan_->table + ": removed " + std::to_string(result.removed) +
+                             " hidden left-over(s) of earlier attempts of this job.");
+  }
+  if (result.newer_files.empty()) return;
+  constexpr size_t kNamed = 10;
+  std::vector<std::string> names(
+      result.newer_files.begin(),
+      result.newer_files.begin() +
+          static_cast<std::ptrdiff_t>(std::min(result.newer_files.size(), kNamed)));
+  Log(LogLevel::kWarning,
+      "Table " + plan_->table + ": " + std::to_string(result.newer_files.size()) +
+          " file(s) were published after the restored checkpoint by a run that is now abandoned; "
+          "their rows are read and written again. " +
+          (plan_->remove_abandoned ? "They were removed: "
+                                   : "Remove them, or restore with --remove-abandoned: ") +
+          Join(names, ", ") + (result.newer_files.size() > kNamed ? ", …" : ""));
+}
+
+}  // namespace sluice::connectors::filesystem

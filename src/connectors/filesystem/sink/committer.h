@@ -1,0 +1,95 @@
+// The single half of the file sink: publishes the files of complete checkpoints and commits
+// partitions.
+//
+// Life cycle of a file: reported by its writer before barrier N -> kept as pending, in state from N
+// on -> published when N or a later checkpoint is complete (idempotent, so a crash in between costs
+// nothing) -> its partition is committed when it is due.
+// State: pending files with their checkpoint, pending partitions, watermark at each barrier, open
+// files at the last barrier, names used, lineage. Lost without harm: what is in flight.
+// Thread: one task; publishing, exchanging, policies and the sweep run on the I/O pool.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "connectors/filesystem/sink/committable.h"
+#include "connectors/filesystem/sink/file_sink_plan.h"
+#include "connectors/filesystem/sink/io_scope.h"
+#include "connectors/filesystem/sink/leftovers.h"
+#include "connectors/filesystem/sink/pending_partitions.h"
+#include "runtime/operator.h"
+
+namespace sluice::connectors::filesystem {
+
+class FileCommitter final : public runtime::Operator {
+ public:
+  explicit FileCommitter(std::shared_ptr<const FileSinkPlan> plan) : plan_(std::move(plan)) {}
+  ~FileCommitter() override;
+
+  Status Open(runtime::TaskContext& context) override;
+  Status Restore(const runtime::RestoredState& state) override;
+  Status Process(Batch batch, runtime::Output& out) override;
+  Status ProcessWatermark(int64_t millis, runtime::Output& out) override;
+  Status Poll(runtime::Output& out) override;
+  Status Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) override;
+  Status CheckpointComplete(runtime::CheckpointId id, runtime::Output& out) override;
+  bool Drained() const override;
+
+ private:
+  struct PendingFile {
+    runtime::CheckpointId checkpoint = 0;
+    FileCommittable file;
+    bool in_state = false;  // A snapshot that may complete names it.
+  };
+  enum class Phase { kIdle, kPublishing, kCommitting };
+
+  /// Starts the next step when the one before is done.
+  Status Advance();
+  Status StartPublishing();
+  void PublishFiles(size_t count);
+  void PublishGroup(std::map<std::string, std::vector<size_t>> by_directory);
+  Status ReplaceDirectories(size_t count);
+  Status StartCommitting();
+  Status FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed);
+  std::vector<PendingPartitions::Due> FindDue();
+  void ReportUntimed(const std::vector<PartitionRef>& untimed);
+  void ShareView();
+  void StartSweep();
+  void SweepDone(const SweepResult& result);
+  Status AddReport(const WriterReport& report);
+  bool final_complete() const { return final_checkpoint_ != 0 && completed_ >= final_checkpoint_; }
+
+  const std::shared_ptr<const FileSinkPlan> plan_;
+  std::shared_ptr<fs::FileSystem> file_system_;
+  std::string root_;
+  std::string lineage_;
+  std::string tag_;
+
+  std::deque<PendingFile> pending_files_;
+  PendingPartitions partitions_;
+  std::map<runtime::CheckpointId, int64_t> watermarks_;
+  std::vector<OpenFile> open_files_;  // At the barrier last seen.
+  runtime::CheckpointId open_files_checkpoint_ = 0;
+  std::map<std::string, int64_t> names_used_;  // Prefix of an attempt's names -> next number.
+  std::deque<std::string> names_order_;        // Oldest first; bounded.
+  int64_t watermark_ms_ = runtime::kMinWatermarkMs;
+  runtime::CheckpointId final_checkpoint_ = 0;  // 0: not yet.
+
+  Phase phase_ = Phase::kIdle;
+  runtime::CheckpointId completed_ = 0;
+  runtime::CheckpointId done_ = 0;
+  runtime::CheckpointId working_on_ = 0;
+  size_t publishing_count_ = 0;  // Of pending_files_, from the front.
+  int publishing_jobs_ = 0;
+  std::set<std::string> touched_;  // Directories that batch mode commits.
+  bool sweep_wanted_ = false;
+  bool sweeping_ = false;
+  SweepRequest sweep_;
+  std::unique_ptr<IoScope> io_;
+};
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,73 @@
+// Everything about one INSERT into a filesystem table that writers and committer share. Made at
+// planning, immutable but for the view.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connectors/filesystem/sink/commit_trigger.h"
+#include "connectors/filesystem/sink/commit_view.h"
+#include "connectors/filesystem/sink/sink_options.h"
+#include "formats/format.h"
+
+namespace sluice::connectors::filesystem {
+
+/// Bounds of one writer.
+struct WriterLimits {
+  /// Part files open at once; above it the least recently used is closed. The file system keeps fewer
+  /// descriptors; this bounds what stands behind each file.
+  int64_t open_files = 16'384;
+  /// Rows of a bucket that are gathered before a bulk encoder sees them: below 256 its speed falls.
+  int64_t gathered_rows = 256;
+  /// Files on their way to disk at once: bounds their memory, and is enough to keep a disk busy.
+  int64_t closing_files = 64;
+  /// A row group is ended early only when that gives back at least this much.
+  int64_t early_row_group_bytes = 1 << 20;
+};
+
+struct FileSinkPlan {
+  std::string table;    // For messages.
+  std::string sink_id;  // Of this INSERT: two into one table of a job differ.
+  std::string path;   // As the user wrote it; located anew by every attempt.
+  fs::FileSystems* file_systems = nullptr;
+
+  const formats::Format* format = nullptr;
+  formats::FormatOptions format_options;
+  TimeZone session_zone;
+  Schema file_schema;             // Physical columns without the partition keys.
+  std::vector<int> file_columns;  // Their places in the rows that come.
+
+  std::vector<std::string> partition_keys;
+  std::vector<SqlType> partition_types;
+  std::vector<int> partition_columns;  // Places of the keys in the rows.
+  /// By key: the static text, nullopt for a dynamic key.
+  std::vector<std::optional<std::string>> static_values;
+  std::string default_partition_name;
+
+  bool streaming = true;
+  bool overwrite = false;
+  RollingPolicy rolling = RollingPolicy::Never();
+  PartitionCommitOptions commit;
+  /// Set for a partitioned streaming table with a policy.
+  std::optional<CommitTrigger> trigger;
+  /// Differs when files are written in another way (format, options, columns): a file that stayed
+  /// open is then finished as it is and not continued.
+  std::string layout;
+  WriterLimits limits;
+  std::shared_ptr<CommitView> view = std::make_shared<CommitView>();
+  /// Delete what a newer, abandoned run has published after the restored checkpoint.
+  bool remove_abandoned = false;
+
+  bool fully_static() const {
+    for (const auto& value : static_values) {
+      if (!value) return false;
+    }
+    return true;  // Also without partitions.
+  }
+  /// The directory below `root` of these values.
+  std::string Directory(const std::string& root, const PartitionValues& values) const;
+};
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,308 @@
+#include "connectors/filesystem/sink/file_table_sink.h"
+
+#include <algorithm>
+
+#include "common/nearest_name.h"
+#include "common/text.h"
+#include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/sink/committer.h"
+#include "connectors/filesystem/sink/file_writer.h"
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+/// Session key that --remove-abandoned sets.
+constexpr std::string_view kRemoveAbandonedKey = "sluice.remove-abandoned";
+
+bool CanWrite(const formats::Format& format) {
+  return format.encoding == formats::Encoding::kRow ? format.make_encoder != nullptr
+                                                    : format.make_bulk_writer != nullptr;
+}
+
+std::string KindList(const RowKindSet& kinds) {
+  std::string text = "INSERT";
+  if (kinds.update_before) text += ", UPDATE_BEFORE";
+  if (kinds.update_after) text += ", UPDATE_AFTER";
+  if (kinds.remove) text += ", DELETE";
+  return text;
+}
+
+class FileTableSink final : public TableSink {
+ public:
+  FileTableSink(TableInfo table, const ConnectorContext& context, const formats::Format& format,
+                SinkOptions options, Schema file_schema)
+      : table_(std::move(table)),
+        context_(context),
+        format_(format),
+        options_(std::move(options)),
+        file_schema_(std::move(file_schema)) {}
+
+  RowKindSet accepted_kinds() const override { return format_.write_kinds; }
+  bool supports_overwrite() const override { return true; }
+  bool supports_partitioning() const override { return true; }
+  Result<SinkPlan> MakePlan(const SinkRequest& request) override;
+
+ private:
+  Status CheckRequest(const SinkRequest& request) const;
+  Status CheckFormat() const;
+  Status CheckTarget(const SinkRequest& request) const;
+  Status FillPartitioning(const SinkRequest& request, FileSinkPlan* plan) const;
+  Status CheckStaticValue(const std::string& key, const std::string& text,
+                          const SqlType& type) const;
+  Result<std::shared_ptr<const FileSinkPlan>> MakeFilePlan(const SinkRequest& request) const;
+  std::vector<std::string> Warnings(const SinkRequest& request) const;
+
+  const TableInfo table_;
+  const ConnectorContext context_;
+  const formats::Format& format_;
+  const SinkOptions options_;
+  const Schema file_schema_;
+};
+
+Status FileTableSink::CheckRequest(const SinkRequest& request) const {
+  if (request.overwrite && context_.streaming) {
+    return Status::Validation(
+        "Streaming mode not support overwrite. INSERT OVERWRITE into " + table_.identifier +
+        " needs SET 'execution.runtime-mode' = 'batch'.");
+  }
+  if (options_.parallelism > 0 && !request.input_kinds.insert_only()) {
+    return Status::Validation(
+        "filesystem sink doesn't support setting parallelism (" +
+        std::to_string(options_.parallelism) +
+        ") by 'sink.parallelism' when the input stream is not INSERT only. The row kinds of the "
+        "input stream are [" +
+        KindList(request.input_kinds) + "]. Remove 'sink.parallelism', or write an insert-only "
+        "query.");
+  }
+  const auto& policies = options_.commit.policies;
+  const bool metastore = std::count(policies.begin(), policies.end(), PolicyKind::kMetastore) > 0;
+  if (metastore && context_.streaming && !table_.partition_keys.empty()) {
+    return Status::Validation(
+        "Can not configure a 'metastore' partition commit policy for a file system table. You can "
+        "only configure 'metastore' partition commit policy for a hive table. Remove it from "
+        "'sink.partition-commit.policy.kind'.");
+  }
+  if (!request.metadata_keys.empty()) {
+    return Status::Validation("Table '" + table_.identifier +
+                              "' declares persistable metadata columns, but the 'filesystem' "
+                              "connector writes none (" +
+                              Join(request.metadata_keys, ", ") + "). Declare them VIRTUAL.");
+  }
+  return {};
+}
+
+Status FileTableSink::CheckFormat() const {
+  if (options_.roll_on_checkpoint == false && format_.encoding == formats::Encoding::kBulk) {
+    return Status::Unsupported(
+        "Option 'sink.rolling-policy.on-checkpoint' = 'false' for format '" +
+        std::string(format_.name) +
+        "': part files of this format that stay open over a checkpoint are a later feature of "
+        "Sluice. Remove the option, or use csv, json or raw.");
+  }
+  if (file_schema_.column_count() > 0) return {};
+  // json writes {} for such a row; the others would write nothing and lose it.
+  if (format_.name == "json") return {};
+  return Status::Validation(
+      "Table '" + table_.identifier + "' has partition columns only, and a file of format '" +
+      std::string(format_.name) +
+      "' cannot hold a row without columns: the rows would be lost. Add a column that is no "
+      "partition key, or use format 'json'.");
+}
+
+Status FileTableSink::CheckTarget(const SinkRequest& request) const {
+  SLUICE_ASSIGN_OR_RETURN(const auto located,
+                          context_.file_systems->Locate(table_.options.at("path")));
+  if (request.overwrite && table_.partition_keys.empty() && located.path == "/") {
+    return Status::Validation("INSERT OVERWRITE cannot replace the root of a file system, the "
+                              "'path' of table '" + table_.identifier + "'.");
+  }
+  const auto info = located.file_system->Stat(located.path);
+  if (info.ok() && !info->is_directory) {
+    return Status::Validation("The 'path' of table '" + table_.identifier + "', " + located.path +
+                              ", is a file. Writing needs a directory.");
+  }
+  return {};  // Other failures are told, with what to do, when the job starts to write.
+}
+
+Status FileTableSink::CheckStaticValue(const std::string& key, const std::string& text,
+                                       const SqlType& type) const {
+  if (text.empty()) return {};  // The default partition.
+  const auto value = PartitionValueFromText(type, text);
+  if (value.ok()) return {};
+  return Status::Validation("The value '" + text + "' of the static partition column '" + key +
+                            "' does not fit its type " + type.ToString() + ". " +
+                            value.status().message());
+}
+
+Status FileTableSink::FillPartitioning(const SinkRequest& request, FileSinkPlan* plan) const {
+  plan->partition_keys = table_.partition_keys;
+  for (const std::string& key : table_.partition_keys) {
+    const int column = table_.physical.IndexOf(key);
+    if (column < 0) {
+      return Status::Validation("Partition column '" + key + "' not defined in the table schema.");
+    }
+    plan->partition_columns.push_back(column);
+    plan->partition_types.push_back(table_.physical.column(column).type);
+  }
+  plan->static_values.resize(table_.partition_keys.size());
+  for (const auto& [key, text] : request.static_partition) {
+    const auto it = std::find(table_.partition_keys.begin(), table_.partition_keys.end(), key);
+    if (it == table_.partition_keys.end()) {
+      return Status::Validation("Unknown target column '" + key + "' in PARTITION (…): it is no "
+                                "partition column of " + table_.identifier + "." +
+                                DidYouMean(key, table_.partition_keys));
+    }
+    const auto index = static_cast<size_t>(it - table_.partition_keys.begin());
+    SLUICE_RETURN_NOT_OK(CheckStaticValue(key, text, plan->partition_types[index]));
+    plan->static_values[index] = text;
+  }
+  for (int column = 0; column < table_.physical.column_count(); ++column) {
+    const auto& columns = plan->partition_columns;
+    if (std::find(columns.begin(), columns.end(), column) != columns.end()) continue;
+    plan->file_columns.push_back(column);
+  }
+  return {};
+}
+
+Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
+    const SinkRequest& request) const {
+  auto plan = std::make_shared<FileSinkPlan>();
+  plan->table = table_.identifier;
+  plan->sink_id = request.operator_id;
+  plan->path = table_.options.at("path");
+  plan->file_systems = context_.file_systems;
+  plan->format = &format_;
+  plan->format_options =
+      formats::ExtractFormatOptions(table_.options, std::string(format_.name) + ".");
+  plan->session_zone = context_.session_zone;
+  plan->file_schema = file_schema_;
+  SLUICE_RETURN_NOT_OK(FillPartitioning(request, plan.get()));
+  const auto name = table_.options.find("partition.default-name");
+  plan->default_partition_name =
+      name == table_.options.end() ? std::string(kDefaultPartitionName) : name->second;
+  plan->streaming = context_.streaming;
+  plan->overwrite = request.overwrite;
+  plan->commit = options_.commit;
+  if (context_.streaming) {
+    RollingOptions rolling = options_.rolling;
+    rolling.on_checkpoint = options_.roll_on_checkpoint.value_or(format_.rolls_on_checkpoint);
+    SLUICE_ASSIGN_OR_RETURN(plan->rolling, RollingPolicy::Make(rolling));
+    if (!plan->partition_keys.empty() && !options_.commit.policies.empty()) {
+      SLUICE_ASSIGN_OR_RETURN(plan->trigger,
+                              CommitTrigger::Make(options_.commit, plan->partition_keys));
+    }
+  }
+  plan->layout = std::string(format_.name) + "|" + file_schema_.ToString();
+  for (const auto& [key, value] : plan->format_options.options) {
+    plan->layout += "|" + key + "=" + value;
+  }
+  if (context_.configuration != nullptr) {
+    const auto remove = context_.configuration->find(kRemoveAbandonedKey);
+    plan->remove_abandoned = remove != context_.configuration->end() && remove->second == "true";
+  }
+  return std::shared_ptr<const FileSinkPlan>(std::move(plan));
+}
+
+std::vector<std::string> FileTableSink::Warnings(const SinkRequest& request) const {
+  std::vector<std::string> warnings;
+  if (!context_.streaming) return warnings;
+  const PartitionCommitOptions& commit = options_.commit;
+  const bool partitioned = !table_.partition_keys.empty();
+  if (partitioned && commit.policies.empty()) {
+    warnings.push_back("Partitions of " + table_.identifier +
+                       " are written but never committed: 'sink.partition-commit.policy.kind' is "
+                       "not set. Set it to 'success-file' to get a marker when a partition is "
+                       "complete.");
+  }
+  if (!partitioned && !commit.policies.empty()) {
+    warnings.push_back("'sink.partition-commit.policy.kind' has no effect on " +
+                       table_.identifier + " in streaming mode: the table has no partitions.");
+  }
+  if (partitioned && commit.trigger == TriggerKind::kPartitionTime && request.watermark_on_ltz &&
+      !commit.zone_written && !context_.session_zone.is_utc()) {
+    warnings.push_back(
+        "The watermark before " + table_.identifier +
+        " is on a TIMESTAMP_LTZ column and the session's time zone is " +
+        context_.session_zone.name() +
+        ", but partition times are read as UTC: partitions are committed too early or too late. "
+        "Set 'sink.partition-commit.watermark-time-zone' = '" +
+        context_.session_zone.name() + "'.");
+  }
+  return warnings;
+}
+
+Result<SinkPlan> FileTableSink::MakePlan(const SinkRequest& request) {
+  SLUICE_RETURN_NOT_OK(CheckRequest(request));
+  SLUICE_RETURN_NOT_OK(CheckFormat());
+  SLUICE_RETURN_NOT_OK(CheckTarget(request));
+  SLUICE_ASSIGN_OR_RETURN(const auto file_plan, MakeFilePlan(request));
+
+  SinkPlan plan;
+  plan.needs_checkpoints = context_.streaming;
+  plan.warnings = Warnings(request);
+  SinkPlan::Stage writer;
+  writer.parallelism = options_.parallelism;
+  if (options_.parallelism > 0 && options_.parallelism != request.default_parallelism) {
+    writer.exchange = runtime::Exchange::kRebalance;
+  }
+  if (options_.shuffle_by_partition) {
+    for (size_t key = 0; key < file_plan->partition_keys.size(); ++key) {
+      if (file_plan->static_values[key]) continue;
+      writer.key_columns.push_back(file_plan->partition_columns[key]);
+    }
+    if (!writer.key_columns.empty()) writer.exchange = runtime::Exchange::kHash;
+  }
+  plan.exchange = writer.exchange;
+  plan.key_columns = writer.key_columns;
+  writer.operator_spec = {.id = request.operator_id + ":writer",
+                          .name = "FileWriter(" + table_.identifier + ")",
+                          .make = [file_plan](int) -> Result<std::unique_ptr<runtime::Operator>> {
+                            return std::make_unique<FileWriter>(file_plan);
+                          }};
+  plan.stages.push_back(std::move(writer));
+
+  SinkPlan::Stage committer;
+  committer.exchange = runtime::Exchange::kGather;
+  committer.parallelism = 1;
+  committer.operator_spec = {.id = request.operator_id + ":committer",
+                             .name = "FileCommitter(" + table_.identifier + ")",
+                             .make =
+                                 [file_plan](int) -> Result<std::unique_ptr<runtime::Operator>> {
+                               return std::make_unique<FileCommitter>(file_plan);
+                             }};
+  plan.stages.push_back(std::move(committer));
+  return plan;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
+                                                     const ConnectorContext& context,
+                                                     const formats::Format& format) {
+  if (!CanWrite(format)) {
+    return Status::Validation("Could not find any format factory for identifier '" +
+                              std::string(format.name) +
+                              "' that can write: the format is for reading only. Table: '" +
+                              table.identifier + "'.");
+  }
+  std::vector<int> file_columns;
+  for (int column = 0; column < table.physical.column_count(); ++column) {
+    const auto& keys = table.partition_keys;
+    if (std::find(keys.begin(), keys.end(), table.physical.column(column).name) == keys.end()) {
+      file_columns.push_back(column);
+    }
+  }
+  Schema file_schema = table.physical.Select(file_columns);
+  SLUICE_ASSIGN_OR_RETURN(SinkOptions options, ReadSinkOptions(table));
+  const formats::FormatOptions format_options =
+      formats::ExtractFormatOptions(table.options, std::string(format.name) + ".");
+  if (format.validate != nullptr && file_schema.column_count() > 0) {
+    SLUICE_RETURN_NOT_OK(
+        format.validate(format_options, file_schema, formats::Direction::kWrite));
+  }
+  return std::make_unique<FileTableSink>(table, context, format, std::move(options),
+                                         std::move(file_schema));
+}
+
+}  // namespace sluice::connectors::filesystem

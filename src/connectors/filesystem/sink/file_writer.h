@@ -1,0 +1,91 @@
+// The parallel half of the file sink: routes rows to buckets, closes files by the rolling rules and
+// at barriers, and tells the committer about them before each barrier.
+//
+// Rows of a row format are encoded once a batch and the bytes dealt out to the buckets; rows of a
+// bulk format are split and gathered for each bucket.
+// State: for each file of a row format that stays open over the barrier its resume handle,
+// partition and times; the lineage. Everything else is closed and reported, and is then the
+// committer's. Thread: one task; closing, persisting and resuming run on the I/O pool.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connectors/filesystem/sink/bucket_set.h"
+#include "connectors/filesystem/sink/file_sink_plan.h"
+#include "runtime/operator.h"
+
+namespace sluice::connectors::filesystem {
+
+class FileWriter final : public runtime::Operator {
+ public:
+  explicit FileWriter(std::shared_ptr<const FileSinkPlan> plan) : plan_(std::move(plan)) {}
+
+  Status Open(runtime::TaskContext& context) override;
+  Status Restore(const runtime::RestoredState& state) override;
+  Status Process(Batch batch, runtime::Output& out) override;
+  Status ProcessWatermark(int64_t millis, runtime::Output& out) override;
+  Status Poll(runtime::Output& out) override;
+  bool Ready() const override;
+  Status FinishInput(runtime::Output& out) override;
+  Status PrepareSnapshot(const runtime::Barrier& barrier, runtime::Output& out) override;
+  Status Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) override;
+
+ private:
+  enum class Phase {
+    kRunning,
+    kRestoring,  // Reopening files.
+    kPreparing,  // Closing and persisting for a barrier.
+    kFinishing,  // Closing everything at the end of the input.
+  };
+  /// Rows of one partition of the batch at hand: encoded text, or rows for a bulk encoder.
+  struct Group {
+    PartitionRef partition;
+    bool whole = false;  // All of `text_`; otherwise the copy in `text`.
+    std::string text;
+    std::vector<size_t> row_ends;
+    size_t taken_rows = 0;
+    Batch rows;
+  };
+
+  Status MakeBuckets();
+  Result<PartitionRef> PartitionOf(const arrow::RecordBatch& rows, int64_t row) const;
+  Status SplitText(const Batch& batch);
+  Status SplitRows(const Batch& batch);
+  Status DrainGroups();
+  Status AppendGroup(Group* group, bool* done);
+
+  /// Goes on with whatever waited for the I/O pool.
+  Status Advance(runtime::Output& out);
+  Status AdvanceClosing(runtime::Output& out);
+  bool MustClose(const Bucket& bucket, int64_t now_ms) const;
+  bool IsDue(const Bucket& bucket, int64_t now_ms) const;
+  Status EmitReport(runtime::Output& out);
+  Status RollOnTimer();
+  void ScheduleTimer();
+
+  const std::shared_ptr<const FileSinkPlan> plan_;
+  std::shared_ptr<fs::FileSystem> file_system_;
+  std::string root_;
+  std::string lineage_;
+  std::string name_prefix_;
+  std::vector<int> dynamic_columns_;
+  std::unique_ptr<formats::RowEncoder> encoder_;  // Row formats.
+  std::unique_ptr<BucketSet> buckets_;
+
+  std::string text_;  // The encoded batch at hand.
+  std::vector<size_t> row_ends_;
+  std::vector<Group> groups_;
+  size_t next_group_ = 0;
+
+  Phase phase_ = Phase::kRunning;
+  runtime::Barrier barrier_;
+  std::vector<std::string> to_close_;  // Directories, for kPreparing and kFinishing.
+  size_t next_to_close_ = 0;
+  int64_t watermark_ms_ = runtime::kMinWatermarkMs;
+  int64_t next_check_ms_ = 0;  // 0: no timer.
+};
+
+}  // namespace sluice::connectors::filesystem

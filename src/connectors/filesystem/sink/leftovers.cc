@@ -1,0 +1,86 @@
+#include "connectors/filesystem/sink/leftovers.h"
+
+#include "common/text.h"
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+constexpr size_t kNewerFilesKept = 1'000;
+
+class Sweeper {
+ public:
+  Sweeper(fs::FileSystem& file_system, const SweepRequest& request)
+      : file_system_(file_system), request_(request) {}
+
+  Result<SweepResult> Run() {
+    SLUICE_RETURN_NOT_OK(Walk(request_.root));
+    // The staging directory of a table without partitions stands beside its root.
+    SLUICE_ASSIGN_OR_RETURN(const auto beside, Entries(fs::ParentPath(request_.root)));
+    const std::string own =
+        "." + std::string(fs::FileInfo{.path = request_.root}.name()) + std::string(kOverwriteInfix) +
+        request_.lineage;
+    for (const fs::FileInfo& entry : beside) {
+      if (entry.name() == own) SLUICE_RETURN_NOT_OK(LookAtHidden(entry));
+    }
+    return std::move(result_);
+  }
+
+ private:
+  Result<std::vector<fs::FileInfo>> Entries(const std::string& directory) {
+    auto entries = file_system_.List(directory);
+    if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) {
+      return std::vector<fs::FileInfo>();
+    }
+    return entries;
+  }
+
+  Status Walk(const std::string& directory) {
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, Entries(directory));
+    for (const fs::FileInfo& entry : entries) {
+      if (entry.name().starts_with(".")) {
+        SLUICE_RETURN_NOT_OK(LookAtHidden(entry));
+      } else if (entry.is_directory) {
+        SLUICE_RETURN_NOT_OK(Walk(entry.path));
+      } else if (IsNewer(entry.name())) {
+        if (result_.newer_files.size() < kNewerFilesKept) result_.newer_files.push_back(entry.path);
+        if (request_.remove_newer) SLUICE_RETURN_NOT_OK(file_system_.DeleteFile(entry.path));
+      }
+    }
+    return {};
+  }
+
+  Status LookAtHidden(const fs::FileInfo& entry) {
+    if (entry.is_directory) {
+      if (!IsStagingName(entry.name(), request_.lineage)) return {};
+      if (!request_.remove_staging) return Walk(entry.path);
+      ++result_.removed;
+      return file_system_.DeleteTree(entry.path);
+    }
+    const auto tag = TagOfName(entry.name(), request_.lineage);
+    if (!tag || *tag == request_.current_tag || request_.spared.contains(entry.path)) return {};
+    ++result_.removed;
+    return file_system_.DeleteFile(entry.path);
+  }
+
+  bool IsNewer(std::string_view name) const {
+    const size_t dash = name.rfind('-');
+    if (dash == std::string_view::npos) return false;
+    const auto known = request_.known_names.find(std::string(name.substr(0, dash + 1)));
+    if (known == request_.known_names.end()) return false;
+    const auto number = ParseInt64(name.substr(dash + 1));
+    return number && *number >= known->second;
+  }
+
+  fs::FileSystem& file_system_;
+  const SweepRequest& request_;
+  SweepResult result_;
+};
+
+}  // namespace
+
+Result<SweepResult> SweepLeftovers(fs::FileSystem& file_system, const SweepRequest& request) {
+  return Sweeper(file_system, request).Run();
+}
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,38 @@
+// Finds what earlier attempts of the same job have left behind in a table: hidden files and staging
+// directories, recognised by their whole tag, and published files that the restored checkpoint does
+// not know.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "fs/file_system.h"
+
+namespace sluice::connectors::filesystem {
+
+struct SweepRequest {
+  std::string root;  // Of the table.
+  std::string lineage;
+  std::string current_tag;  // Of the attempt that runs: its files stay.
+  /// Hidden files that the restored checkpoint names.
+  std::set<std::string> spared;
+  /// "part-<uuid>-<subtask>-" of earlier attempts and the first number that the restored checkpoint
+  /// does not cover.
+  std::map<std::string, int64_t> known_names;
+  bool remove_newer = false;    // Delete published files that are newer than the checkpoint.
+  bool remove_staging = false;  // All is done: staging directories of the job may go as well.
+};
+
+struct SweepResult {
+  int64_t removed = 0;
+  std::vector<std::string> newer_files;  // Published after the restored checkpoint; at most 1,000.
+};
+
+/// Blocking: walks the whole table. A table that is not there has no left-overs.
+Result<SweepResult> SweepLeftovers(fs::FileSystem& file_system, const SweepRequest& request);
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,159 @@
+#include "connectors/filesystem/sink/overwrite.h"
+
+#include <set>
+
+#include "common/crash_point.h"
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+Result<bool> Exists(fs::FileSystem& file_system, const std::string& path) {
+  const auto info = file_system.Stat(path);
+  if (info.ok()) return true;
+  if (info.status().code() == StatusCode::kNotFound) return false;
+  return info.status();
+}
+
+class Replacer {
+ public:
+  Replacer(fs::FileSystem& file_system, const Replacement& replacement)
+      : file_system_(file_system),
+        target_(replacement.directory),
+        staging_(replacement.staging),
+        handles_(replacement.handles),
+        exchanged_marker_(std::string(NameOf(staging_)) + ".exchanged"),
+        moving_marker_(std::string(NameOf(staging_)) + ".moving") {}
+
+  Status Run() {
+    SLUICE_ASSIGN_OR_RETURN(const bool exchanged, InTarget(exchanged_marker_));
+    if (exchanged) return FinishExchange();
+    SLUICE_ASSIGN_OR_RETURN(const bool moving, InTarget(moving_marker_));
+    if (moving) return MoveFiles();
+    SLUICE_ASSIGN_OR_RETURN(const bool done, IsDone());
+    if (done) return {};
+    SLUICE_RETURN_NOT_OK(Publish());
+    return Exchange();
+  }
+
+ private:
+  Result<bool> InTarget(const std::string& name) {
+    return Exists(file_system_, fs::JoinPath(target_, name));
+  }
+
+  /// A predecessor has finished everything: no staging directory, and the new files are in place.
+  Result<bool> IsDone() {
+    SLUICE_ASSIGN_OR_RETURN(const bool staged, Exists(file_system_, staging_));
+    if (staged || handles_.empty()) return false;
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handles_.front()));
+    const auto published =
+        file_system_.Stat(fs::JoinPath(target_, NameOf(info.final_path)));
+    return published.ok() && published->size_bytes == info.length_bytes;
+  }
+
+  Status Publish() {
+    SLUICE_RETURN_NOT_OK(file_system_.CreateDirectories(staging_));
+    SLUICE_CRASH_POINT("sink.before_publish");
+    for (Status& status : file_system_.publisher().Publish(handles_)) {
+      if (!status.ok()) return std::move(status);
+    }
+    SLUICE_CRASH_POINT("sink.after_publish");
+    // What a dead attempt has left here must not become part of the partition.
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
+    for (const fs::FileInfo& entry : entries) {
+      if (fs::IsHiddenName(entry.name())) {
+        SLUICE_RETURN_NOT_OK(file_system_.DeleteFile(entry.path));
+      }
+    }
+    return {};
+  }
+
+  Status Exchange() {
+    SLUICE_RETURN_NOT_OK(
+        file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_), ""));
+    SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, target_));
+    SLUICE_CRASH_POINT("sink.before_exchange");
+    Status status;
+    if (has_old) {
+      status = file_system_.ExchangeDirectories(staging_, target_);
+    } else if (!handles_.empty()) {
+      status = file_system_.Rename(staging_, target_);
+    } else {
+      return file_system_.DeleteTree(staging_);  // Nothing there and nothing new.
+    }
+    SLUICE_CRASH_POINT("sink.after_exchange");
+    if (status.code() == StatusCode::kUnsupported) return StartMoving();
+    SLUICE_RETURN_NOT_OK(std::move(status));
+    return FinishExchange();
+  }
+
+  /// The new directory is in place; `staging_` now holds the old one, if there was one.
+  Status FinishExchange() {
+    SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, staging_));
+    if (has_old) {
+      SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
+      for (const fs::FileInfo& entry : entries) {
+        if (!fs::IsHiddenName(entry.name()) || entry.name() == exchanged_marker_) continue;
+        const Status moved =
+            file_system_.Rename(entry.path, fs::JoinPath(target_, entry.name()));
+        if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return moved;
+      }
+      SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
+    }
+    return file_system_.DeleteFile(fs::JoinPath(target_, exchanged_marker_));
+  }
+
+  /// For file systems that cannot exchange: the new files move in, complete as they are, and then
+  /// the old ones go. Readers may see both for a moment.
+  Status StartMoving() {
+    SLUICE_RETURN_NOT_OK(file_system_.DeleteFile(fs::JoinPath(staging_, exchanged_marker_)));
+    SLUICE_RETURN_NOT_OK(file_system_.WriteWhole(fs::JoinPath(target_, moving_marker_), ""));
+    return MoveFiles();
+  }
+
+  Status MoveFiles() {
+    std::set<std::string, std::less<>> fresh;
+    for (const std::string& handle : handles_) {
+      SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handle));
+      fresh.emplace(NameOf(info.final_path));
+    }
+    for (const std::string& name : fresh) {
+      const Status moved =
+          file_system_.Rename(fs::JoinPath(staging_, name), fs::JoinPath(target_, name));
+      const bool before = moved.code() == StatusCode::kNotFound;  // Moved by a predecessor.
+      if (!moved.ok() && !before) return moved;
+    }
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(target_));
+    for (const fs::FileInfo& entry : entries) {
+      if (fs::IsHiddenName(entry.name()) || fresh.contains(entry.name())) continue;
+      SLUICE_RETURN_NOT_OK(entry.is_directory ? file_system_.DeleteTree(entry.path)
+                                              : file_system_.DeleteFile(entry.path));
+    }
+    SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
+    return file_system_.DeleteFile(fs::JoinPath(target_, moving_marker_));
+  }
+
+  fs::FileSystem& file_system_;
+  const std::string target_;
+  const std::string staging_;
+  const std::vector<std::string>& handles_;
+  const std::string exchanged_marker_;
+  const std::string moving_marker_;
+};
+
+}  // namespace
+
+std::string StagingDirectory(const std::string& directory, const std::string& lineage) {
+  return fs::JoinPath(fs::ParentPath(directory),
+                      "." + std::string(NameOf(directory)) + std::string(kOverwriteInfix) + lineage);
+}
+
+Status ReplaceDirectory(fs::FileSystem& file_system, const Replacement& replacement) {
+  return Replacer(file_system, replacement)
+      .Run()
+      .WithContext("While INSERT OVERWRITE replaces the content of " + replacement.directory + ".");
+}
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,149 @@
+#include "connectors/filesystem/sink/pending_partitions.h"
+
+#include <algorithm>
+
+#include "connectors/filesystem/sink/sink_names.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+constexpr uint8_t kVersion = 1;
+// 8 bytes each in every checkpoint: 128 KiB. A partition older than the last 16,384 committed that
+// gets late rows is committed again all the same, only not counted as late.
+constexpr size_t kCommittedRemembered = 16'384;
+
+}  // namespace
+
+PendingPartitions::Touch& PendingPartitions::TouchOf(const PartitionRef& partition,
+                                                     runtime::CheckpointId checkpoint,
+                                                     int64_t first_row_ms) {
+  Entry& entry = pending_[partition.directory];
+  if (entry.touches.empty()) entry.partition = partition;
+  const auto [it, fresh] = entry.touches.try_emplace(checkpoint, Touch{.first_row_ms = first_row_ms});
+  it->second.first_row_ms = std::min(it->second.first_row_ms, first_row_ms);
+  return it->second;
+}
+
+void PendingPartitions::AddFile(const PartitionRef& partition, runtime::CheckpointId checkpoint,
+                                int64_t first_row_ms) {
+  TouchOf(partition, checkpoint, first_row_ms).has_files = true;
+}
+
+void PendingPartitions::AddOpen(const PartitionRef& partition, runtime::CheckpointId checkpoint,
+                                int64_t first_row_ms) {
+  TouchOf(partition, checkpoint, first_row_ms).open = true;
+}
+
+std::vector<PendingPartitions::Due> PendingPartitions::FindDue(
+    runtime::CheckpointId checkpoint, const CommitTrigger* trigger, int64_t watermark_ms,
+    int64_t now_ms, std::vector<PartitionRef>* untimed) {
+  std::vector<Due> due;
+  for (auto& [directory, entry] : pending_) {
+    // Everything up to the checkpoint becomes one touch: a partition may wait over thousands.
+    Touch merged;
+    bool any = false;
+    auto it = entry.touches.begin();
+    while (it != entry.touches.end() && it->first <= checkpoint) {
+      const Touch& touch = it->second;
+      merged.first_row_ms =
+          any ? std::min(merged.first_row_ms, touch.first_row_ms) : touch.first_row_ms;
+      merged.has_files = merged.has_files || touch.has_files;
+      merged.open = it->first == checkpoint && touch.open;
+      any = true;
+      it = entry.touches.erase(it);
+    }
+    if (!any) continue;
+    entry.touches.emplace(checkpoint, merged);
+    if (!merged.has_files || merged.open) continue;
+    if (trigger != nullptr) {
+      const auto answer =
+          trigger->Ask(entry.partition.values, merged.first_row_ms, watermark_ms, now_ms);
+      if (answer == CommitTrigger::Answer::kNever && !entry.untimed_reported) {
+        entry.untimed_reported = true;
+        untimed->push_back(entry.partition);
+      }
+      if (answer != CommitTrigger::Answer::kDue) continue;
+    }
+    due.push_back({entry.partition, committed_.contains(StableHash(directory))});
+  }
+  return due;
+}
+
+void PendingPartitions::Committed(const std::string& directory, runtime::CheckpointId checkpoint) {
+  Remember(StableHash(directory));
+  const auto it = pending_.find(directory);
+  if (it == pending_.end()) return;
+  auto& touches = it->second.touches;
+  touches.erase(touches.begin(), touches.upper_bound(checkpoint));
+  if (touches.empty()) pending_.erase(it);
+}
+
+void PendingPartitions::Remember(uint64_t hash) {
+  if (!committed_.insert(hash).second) return;
+  committed_order_.push_back(hash);
+  if (committed_order_.size() <= kCommittedRemembered) return;
+  committed_.erase(committed_order_.front());
+  committed_order_.pop_front();
+}
+
+std::unordered_map<std::string, int64_t> PendingPartitions::FirstRows() const {
+  std::unordered_map<std::string, int64_t> first_rows;
+  for (const auto& [directory, entry] : pending_) {
+    int64_t first_ms = std::numeric_limits<int64_t>::max();
+    for (const auto& [checkpoint, touch] : entry.touches) {
+      first_ms = std::min(first_ms, touch.first_row_ms);
+    }
+    first_rows.emplace(directory, first_ms);
+  }
+  return first_rows;
+}
+
+const PartitionRef* PendingPartitions::First(int64_t* first_row_ms) const {
+  if (pending_.empty()) return nullptr;
+  const Entry& entry = pending_.begin()->second;
+  *first_row_ms = entry.touches.begin()->second.first_row_ms;
+  return &entry.partition;
+}
+
+std::string PendingPartitions::Encode() const {
+  ByteWriter out;
+  out.PutU8(kVersion);
+  out.PutU64(pending_.size());
+  for (const auto& [directory, entry] : pending_) {
+    PutPartition(entry.partition, &out);
+    out.PutU8(entry.untimed_reported ? 1 : 0);
+    out.PutU64(entry.touches.size());
+    for (const auto& [checkpoint, touch] : entry.touches) {
+      out.PutI64(checkpoint);
+      out.PutI64(touch.first_row_ms);
+      out.PutU8(static_cast<uint8_t>((touch.has_files ? 1 : 0) | (touch.open ? 2 : 0)));
+    }
+  }
+  out.PutU64(committed_order_.size());
+  for (const uint64_t hash : committed_order_) out.PutU64(hash);
+  return std::move(out).Take();
+}
+
+Status PendingPartitions::Decode(std::string_view bytes) {
+  ByteReader in(bytes);
+  if (in.U8() != kVersion) {
+    return Status::Corrupt("The pending partitions in the checkpoint have an unknown form.");
+  }
+  for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
+    Entry entry;
+    entry.partition = ReadPartition(&in);
+    entry.untimed_reported = in.U8() != 0;
+    for (size_t touches = in.Count(); touches > 0 && in.ok(); --touches) {
+      const runtime::CheckpointId checkpoint = in.I64();
+      const int64_t first_row_ms = in.I64();
+      const uint8_t flags = in.U8();
+      entry.touches[checkpoint] = {first_row_ms, (flags & 1) != 0, (flags & 2) != 0};
+    }
+    if (!entry.touches.empty()) pending_[entry.partition.directory] = std::move(entry);
+  }
+  for (size_t count = in.Count(); count > 0 && in.ok(); --count) Remember(in.U64());
+  if (in.AtEnd()) return {};
+  return Status::Corrupt("The pending partitions in the checkpoint are cut short or too long.");
+}
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,84 @@
+#include "connectors/filesystem/sink/sink_names.h"
+
+#include <cstdio>
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+constexpr size_t kHashDigits = 16;
+
+std::string Hex16(uint64_t value) {
+  char text[kHashDigits + 1];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+bool IsHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Parts with their lengths, so that ("a", "bc") and ("ab", "c") differ.
+std::string JoinParts(std::string_view a, std::string_view b, std::string_view c = {}) {
+  std::string text;
+  for (const std::string_view part : {a, b, c}) {
+    text += std::to_string(part.size());
+    text += ':';
+    text += part;
+  }
+  return text;
+}
+
+}  // namespace
+
+uint64_t StableHash(std::string_view text, uint64_t seed) {
+  uint64_t hash = 0xCBF29CE484222325ull ^ seed * 0x9E3779B97F4A7C15ull;
+  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3ull;
+  hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9ull;
+  hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBull;
+  return hash ^ (hash >> 31);
+}
+
+std::string MakeLineage(std::string_view job_id, std::string_view operator_id) {
+  return Hex16(StableHash(JoinParts(job_id, operator_id), 1));
+}
+
+std::string MakeTag(std::string_view lineage, std::string_view attempt_id) {
+  return std::string(lineage) + "-" + Hex16(StableHash(attempt_id, 2));
+}
+
+std::optional<std::string_view> TagOfName(std::string_view name, std::string_view lineage) {
+  const size_t at = name.rfind(kInProgressInfix);
+  if (!name.starts_with(".") || at == std::string_view::npos) return std::nullopt;
+  const std::string_view tag = name.substr(at + kInProgressInfix.size());
+  const bool ours = tag.size() == lineage.size() + 1 + kHashDigits && tag.starts_with(lineage) &&
+                    tag[lineage.size()] == '-' && IsHex(tag.substr(lineage.size() + 1));
+  return ours ? std::optional(tag) : std::nullopt;
+}
+
+bool IsStagingName(std::string_view name, std::string_view lineage) {
+  const size_t at = name.rfind(kOverwriteInfix);
+  return name.starts_with(".") && at != std::string_view::npos &&
+         name.substr(at + kOverwriteInfix.size()) == lineage;
+}
+
+std::string AttemptUuid(std::string_view job_id, std::string_view attempt_id,
+                        std::string_view operator_id) {
+  const std::string parts = JoinParts(job_id, attempt_id, operator_id);
+  const uint64_t high = (StableHash(parts, 3) & ~0xF000ull) | 0x4000ull;
+  const uint64_t low = (StableHash(parts, 4) & ~(3ull << 62)) | (2ull << 62);
+  const std::string digits = Hex16(high) + Hex16(low);
+  std::string uuid;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i == 8 || i == 12 || i == 16 || i == 20) uuid += '-';
+    uuid += digits[i];
+  }
+  return uuid;
+}
+
+std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming) {
+  std::string prefix = "part-" + std::string(uuid);
+  if (streaming) return prefix + "-" + std::to_string(subtask) + "-";
+  return prefix + "-task-" + std::to_string(subtask) + "-file-";
+}
+
+}  // namespace sluice::connectors::filesystem

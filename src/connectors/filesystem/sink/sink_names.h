@@ -1,0 +1,42 @@
+// Names that a file sink gives: part files, and the tags in hidden names that say whose they are.
+//
+// The lineage stands for one job's sink from its first start to its end, over restarts and
+// resumes (it is kept in the state); with the attempt it makes the tag of a hidden file, alone that
+// of a staging directory. Left-over files are
+// recognised by lineage and attempt as a whole, never by a beginning.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sluice::connectors::filesystem {
+
+/// FNV-1a, finished by a mixer; the same in every release.
+uint64_t StableHash(std::string_view text, uint64_t seed = 0);
+
+/// 16 hex digits. `job_id` is new for every submission.
+std::string MakeLineage(std::string_view job_id, std::string_view operator_id);
+
+/// "<lineage>-<16 hex digits>": what follows ".inprogress.".
+std::string MakeTag(std::string_view lineage, std::string_view attempt_id);
+
+/// The tag of a hidden file of `lineage` (".x.inprogress.TAG"), nullopt when it is somebody else's.
+std::optional<std::string_view> TagOfName(std::string_view name, std::string_view lineage);
+/// True for the staging directories of `lineage` (".x.overwrite.LINEAGE").
+bool IsStagingName(std::string_view name, std::string_view lineage);
+
+/// A UUID that the subtasks of one attempt share and nobody else ever has: it is made from ids that are
+/// never used twice.
+std::string AttemptUuid(std::string_view job_id, std::string_view attempt_id,
+                        std::string_view operator_id);
+
+/// "part-<uuid>-<subtask>-" (streaming) or "part-<uuid>-task-<subtask>-file-" (batch); a number
+/// follows.
+std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming);
+
+inline constexpr std::string_view kInProgressInfix = ".inprogress.";
+inline constexpr std::string_view kOverwriteInfix = ".overwrite.";
+
+}  // namespace sluice::connectors::filesystem
