@@ -203,27 +203,69 @@ Result<std::vector<KafkaSplit>> ResolveSplits(const KafkaTable& table, const Cli
   return SplitResolver(table, config, partitions, cluster, warnings).Run();
 }
 
-Status CheckPositions(const std::vector<KafkaSplit>& splits, Cluster& cluster) {
+namespace {
+
+/// First offset and end of every partition that is still read.
+Status LogBounds(const std::vector<KafkaSplit>& splits, Cluster& cluster, OffsetMap* lowest,
+                 OffsetMap* ends) {
   std::vector<PartitionId> partitions;
   for (const KafkaSplit& split : splits) {
-    if (!split.finished()) partitions.push_back(split.id);
+    // A negative position is the beginning, wherever that is.
+    if (!split.finished() && split.next >= 0) partitions.push_back(split.id);
   }
-  SLUICE_ASSIGN_OR_RETURN(const OffsetMap lowest,
-                          cluster.OffsetsFor(partitions, RD_KAFKA_OFFSET_BEGINNING));
-  SLUICE_ASSIGN_OR_RETURN(const OffsetMap ends,
-                          cluster.OffsetsFor(partitions, RD_KAFKA_OFFSET_END));
+  SLUICE_ASSIGN_OR_RETURN(*lowest, cluster.OffsetsFor(partitions, RD_KAFKA_OFFSET_BEGINNING));
+  SLUICE_ASSIGN_OR_RETURN(*ends, cluster.OffsetsFor(partitions, RD_KAFKA_OFFSET_END));
+  return {};
+}
+
+std::string Held(int64_t begin, int64_t end) {
+  return "the partition now holds offsets " + std::to_string(begin) + " to " + std::to_string(end);
+}
+
+}  // namespace
+
+Status AdjustToLog(const KafkaTable& table, const ClientConfig& config, Cluster& cluster,
+                   std::vector<KafkaSplit>* splits, std::vector<std::string>* warnings) {
+  const OffsetsMode mode = table.startup.mode;
+  if (mode != OffsetsMode::kGroup && mode != OffsetsMode::kSpecific) return {};
+  OffsetMap lowest;
+  OffsetMap ends;
+  SLUICE_RETURN_NOT_OK(LogBounds(*splits, cluster, &lowest, &ends));
+  for (KafkaSplit& split : *splits) {
+    const auto begin = lowest.find(split.id);
+    if (begin == lowest.end()) continue;
+    const int64_t end = ends.at(split.id);
+    if (split.next >= begin->second && split.next <= end) continue;
+    const std::string what = "The start offset " + std::to_string(split.next) + " of " +
+                             split.id.ToText() + " is out of range: " + Held(begin->second, end);
+    if (config.offset_reset == "none") {
+      return Status::InvalidArgument(
+          what +
+          ". Set 'properties.auto.offset.reset' to 'earliest' or 'latest', or choose another "
+          "'scan.startup.mode'.");
+    }
+    split.next = config.offset_reset == "earliest" ? begin->second : end;
+    warnings->push_back(what + ". Reading begins at " + std::to_string(split.next) +
+                        ", as 'properties.auto.offset.reset' says.");
+  }
+  return {};
+}
+
+Status CheckPositions(const std::vector<KafkaSplit>& splits, Cluster& cluster) {
+  OffsetMap lowest;
+  OffsetMap ends;
+  SLUICE_RETURN_NOT_OK(LogBounds(splits, cluster, &lowest, &ends));
   for (const KafkaSplit& split : splits) {
     const auto begin = lowest.find(split.id);
     if (begin == lowest.end()) continue;
     const int64_t end = ends.at(split.id);
     if (split.next >= begin->second && split.next <= end) continue;
-    return Status::IoError("Cannot continue reading " + split.id.ToText() + " at offset " +
-                           std::to_string(split.next) +
-                           ", where the checkpoint stands: the partition now holds offsets " +
-                           std::to_string(begin->second) + " to " + std::to_string(end) +
-                           ". Its records were deleted, or the topic was made anew. Start over "
-                           "with --fresh, or from an "
-                           "older checkpoint.")
+    return Status::IoError(
+               "Cannot continue reading " + split.id.ToText() + " at offset " +
+               std::to_string(split.next) +
+               ", where the checkpoint stands: " + Held(begin->second, end) +
+               ". Its records were deleted, or the topic was made anew. Start over with "
+               "--fresh, or from an older checkpoint.")
         .Retriable(false);
   }
   return {};

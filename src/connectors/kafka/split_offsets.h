@@ -31,6 +31,11 @@ Result<std::vector<KafkaSplit>> ResolveSplits(const KafkaTable& table, const Cli
                                               const std::vector<PartitionId>& partitions,
                                               Cluster& cluster, std::vector<std::string>* warnings);
 
+/// Positions of a fresh start that lie outside their partition's log (records of a committed or
+/// given offset are gone) move as properties.auto.offset.reset says, or the start fails.
+Status AdjustToLog(const KafkaTable& table, const ClientConfig& config, Cluster& cluster,
+                   std::vector<KafkaSplit>* splits, std::vector<std::string>* warnings);
+
 /// Fails when a restored position lies outside its partition's log, naming all three offsets.
 Status CheckPositions(const std::vector<KafkaSplit>& splits, Cluster& cluster);
 
