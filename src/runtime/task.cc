@@ -194,7 +194,7 @@ Result<StepResult> Task::Advance() {
   const bool inputs_finished =
       std::all_of(parts_.inputs.begin(), parts_.inputs.end(),
                   [](const TaskInput& input) { return input.channel->finished(); });
-  if (last_complete_ && inputs_finished && AllDrained()) {
+  if (last_complete_ && completes_.empty() && inputs_finished && AllDrained()) {
     for (const auto& output : parts_.outputs) output->Close();
     return StepResult::kDone;
   }
@@ -247,15 +247,20 @@ void Task::ReadMail() {
   }
 }
 
+// The last operator first, and none whose reports the next ones could not take.
 Status Task::DeliverCompletes() {
   while (!completes_.empty()) {
     const CheckpointId id = completes_.front();
-    completes_.pop_front();
-    if (parts_.reader) SLUICE_RETURN_NOT_OK(parts_.reader->CheckpointComplete(id));
-    for (size_t i = 0; i < parts_.chain.size(); ++i) {
+    while (complete_position_ < parts_.chain.size()) {
+      const size_t link = parts_.chain.size() - 1 - complete_position_;
+      if (!ReadyFrom(link + 1)) return {};
       SLUICE_RETURN_NOT_OK(
-          Named(parts_.chain[i].op->CheckpointComplete(id, *outputs_of_[i + 1]), i));
+          Named(parts_.chain[link].op->CheckpointComplete(id, *outputs_of_[link + 1]), link));
+      ++complete_position_;
     }
+    if (parts_.reader) SLUICE_RETURN_NOT_OK(parts_.reader->CheckpointComplete(id));
+    complete_position_ = 0;
+    completes_.pop_front();
   }
   return {};
 }
@@ -268,10 +273,17 @@ void Task::TakeDueTimers() {
   }
 }
 
+// The last operator first, and none whose rows the next ones could not take.
 Status Task::PollOperators() {
-  if (!signal_->poll.exchange(false)) return {};
   const size_t first = sequence_ == Sequence::kSnapshot ? position_ : 0;
-  for (size_t i = first; i < parts_.chain.size(); ++i) {
+  const bool again = poll_held_back_ && ReadyFrom(first + 1);
+  if (!signal_->poll.exchange(false) && !again) return {};
+  poll_held_back_ = false;
+  for (size_t i = parts_.chain.size(); i-- > first;) {
+    if (!ReadyFrom(i + 1)) {
+      poll_held_back_ = true;
+      break;
+    }
     SLUICE_RETURN_NOT_OK(Named(parts_.chain[i].op->Poll(*outputs_of_[i + 1]), i));
   }
   return {};

@@ -151,6 +151,8 @@ class Task final : public Actor {
   bool last_complete_ = false;
   std::deque<Barrier> triggers_;
   std::deque<CheckpointId> completes_;
+  size_t complete_position_ = 0;  // Operators, from the last, that know of the first of them.
+  bool poll_held_back_ = false;   // Some were not polled because the next was not ready.
 
   InputWatermarks watermarks_;
   std::vector<bool> aligned_;
