@@ -1,6 +1,7 @@
 // What a session holds between statements.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,31 @@
 
 namespace sluice::engine {
 
+/// A job as SHOW JOBS lists it.
+struct JobInfo {
+  std::string id;  // 32 hex digits.
+  std::string name;
+  std::string status;  // "RUNNING", "FINISHED", …
+  int64_t start_ms = 0;
+};
+
+/// The jobs that SHOW JOBS, DESCRIBE JOB and STOP JOB speak of; whoever runs jobs implements it.
+class JobDirectory {
+ public:
+  virtual ~JobDirectory() = default;
+  /// Newest first.
+  virtual std::vector<JobInfo> ListJobs() = 0;
+  virtual Status CancelJob(const std::string& id) = 0;
+  /// Returns the path of the savepoint.
+  virtual Result<std::string> StopJobWithSavepoint(const std::string& id, bool drain) = 0;
+};
+
 /// Catalogs and configuration of one session. Not thread-safe: one statement at a time.
 struct SessionState {
   catalog::CatalogManager catalogs;
   OptionMap configuration;          // What SET has changed, over the defaults of config_keys.h.
   OptionMap initial_configuration;  // -D and the like: what RESET goes back to.
+  JobDirectory* jobs = nullptr;     // Borrowed; null: there are no jobs to speak of.
 
   /// execution.runtime-mode; fails for unknown modes.
   Result<bool> Streaming() const;

@@ -12,6 +12,8 @@ namespace sluice::sql {
 
 class SqlWriter {
  public:
+  /// With `clause_lines` each clause of a query begins a line of its own.
+  explicit SqlWriter(bool clause_lines = false) : clause_lines_(clause_lines) {}
   std::string Finish() { return std::move(out_); }
 
   // unparse_expression.cc
@@ -34,6 +36,11 @@ class SqlWriter {
   void Put(std::string_view text) { out_.append(text); }
   void PutIf(bool condition, std::string_view text) {
     if (condition) out_.append(text);
+  }
+  /// `text` behind a blank or at the start of a line.
+  void PutClause(std::string_view text) {
+    out_ += clause_lines_ ? '\n' : ' ';
+    out_.append(text);
   }
   template <typename List, typename Each>
   void PutList(const List& list, Each each, std::string_view separator = ", ") {
@@ -93,6 +100,7 @@ class SqlWriter {
   void PutPartition(const PartitionSpec& spec);
   void PutComment(const std::optional<std::string>& comment);
 
+  const bool clause_lines_;
   std::string out_;
 };
 

@@ -12,6 +12,8 @@ namespace sluice::sql {
 
 std::string ToSql(const Expr& expr);
 std::string ToSql(const Query& query);
+/// The same with each clause on a line of its own, as SHOW CREATE VIEW prints it.
+std::string ToSqlLines(const Query& query);
 std::string ToSql(const QueryBody& body);
 std::string ToSql(const TableRef& table);
 std::string ToSql(const TypeSyntax& type);

@@ -19,15 +19,15 @@ void SqlWriter::Write(const Query& query) {
   }
   Write(*query.body);
   if (!query.order_by.empty()) {
-    Put(" ORDER BY ");
+    PutClause("ORDER BY ");
     PutOrder(query.order_by);
   }
   if (query.limit != nullptr) {
-    Put(" LIMIT ");
+    PutClause("LIMIT ");
     WriteAtLeast(*query.limit, 6);
   }
   if (query.offset != nullptr) {
-    Put(" OFFSET ");
+    PutClause("OFFSET ");
     WriteAtLeast(*query.offset, 6);
   }
 }
@@ -49,10 +49,11 @@ void SqlWriter::Write(const QueryBody& body) {
     case BodyKind::kSetOperation: {
       const auto& set = body.As<SetOperation>();
       Write(*set.left);
-      Put(set.op == SetOp::kUnion       ? " UNION "
-          : set.op == SetOp::kIntersect ? " INTERSECT "
-                                        : " EXCEPT ");
-      PutIf(set.all, "ALL ");
+      PutClause(set.op == SetOp::kUnion       ? "UNION"
+                : set.op == SetOp::kIntersect ? "INTERSECT"
+                                              : "EXCEPT");
+      PutIf(set.all, " ALL");
+      PutClause("");
       return Write(*set.right);
     }
     case BodyKind::kNested:
@@ -89,22 +90,22 @@ void SqlWriter::WriteSelect(const SelectBody& select) {
     Write(*item.alias);
   });
   if (select.from == nullptr) return;
-  Put(" FROM ");
+  PutClause("FROM ");
   Write(*select.from);
   if (select.where != nullptr) {
-    Put(" WHERE ");
+    PutClause("WHERE ");
     Write(*select.where);
   }
   if (select.has_group_by) {
-    Put(select.group_distinct ? " GROUP BY DISTINCT " : " GROUP BY ");
+    PutClause(select.group_distinct ? "GROUP BY DISTINCT " : "GROUP BY ");
     PutList(select.group_by, [this](const GroupItem& item) { WriteGroup(item); });
   }
   if (select.having != nullptr) {
-    Put(" HAVING ");
+    PutClause("HAVING ");
     Write(*select.having);
   }
   if (!select.windows.empty()) {
-    Put(" WINDOW ");
+    PutClause("WINDOW ");
     PutList(select.windows, [this](const NamedWindow& window) {
       Write(window.name);
       Put(" AS ");
@@ -112,7 +113,7 @@ void SqlWriter::WriteSelect(const SelectBody& select) {
     });
   }
   if (select.qualify != nullptr) {
-    Put(" QUALIFY ");
+    PutClause("QUALIFY ");
     Write(*select.qualify);
   }
 }
@@ -190,25 +191,28 @@ void SqlWriter::WriteJoin(const JoinRef& join) {
   PutIf(left, "(");
   Write(*join.left);
   PutIf(left, ")");
-  PutIf(join.natural, " NATURAL");
+  if (comma) {
+    Put(", ");
+  } else {
+    PutClause(join.natural ? "NATURAL " : "");
+  }
   switch (join.join_kind) {
     case JoinKind::kComma:
-      Put(", ");
       break;
     case JoinKind::kCross:
-      Put(" CROSS JOIN ");
+      Put("CROSS JOIN ");
       break;
     case JoinKind::kInner:
-      Put(" INNER JOIN ");
+      Put("INNER JOIN ");
       break;
     case JoinKind::kLeft:
-      Put(" LEFT JOIN ");
+      Put("LEFT JOIN ");
       break;
     case JoinKind::kRight:
-      Put(" RIGHT JOIN ");
+      Put("RIGHT JOIN ");
       break;
     case JoinKind::kFull:
-      Put(" FULL JOIN ");
+      Put("FULL JOIN ");
       break;
   }
   const bool right = is_join(*join.right, comma);
@@ -226,6 +230,12 @@ void SqlWriter::WriteJoin(const JoinRef& join) {
 
 std::string ToSql(const Query& query) {
   SqlWriter writer;
+  writer.Write(query);
+  return writer.Finish();
+}
+
+std::string ToSqlLines(const Query& query) {
+  SqlWriter writer(/*clause_lines=*/true);
   writer.Write(query);
   return writer.Finish();
 }

@@ -1,0 +1,205 @@
+// ALTER TABLE … ADD and DROP PARTITION, SHOW PARTITIONS. The partitions of a filesystem table are
+// its directories: adding one makes the directory, dropping one removes it with its files.
+#include <algorithm>
+
+#include "common/nearest_name.h"
+#include "common/text.h"
+#include "connectors/filesystem/partition/partition_path.h"
+#include "engine/definition/statements.h"
+#include "sql/physical/table_access.h"
+
+namespace sluice::engine {
+namespace {
+
+namespace filesystem = connectors::filesystem;
+
+std::string DefaultName(const catalog::CatalogTable& table) {
+  const auto written = table.options.find("partition.default-name");
+  return written == table.options.end() ? std::string(filesystem::kDefaultPartitionName)
+                                        : written->second;
+}
+
+Status NotPartitioned(const catalog::ObjectPath& path, const sql::SourceRange& range) {
+  return Status::Validation("Table " + path.database + "." + path.object + " in catalog " +
+                                path.catalog + " is not partitioned.",
+                            range.begin);
+}
+
+/// The text a literal stands for in a directory name, as INSERT … PARTITION (k = literal) writes
+/// it; nullopt is NULL.
+std::optional<std::string> TextOf(const sql::Expr& value) {
+  const auto& literal = value.As<sql::LiteralExpr>();
+  if (literal.literal_kind == sql::LiteralKind::kNull) return std::nullopt;
+  if (literal.literal_kind == sql::LiteralKind::kBoolean) return ToLowerAscii(literal.text);
+  return literal.negative ? "-" + literal.text : literal.text;
+}
+
+/// Values by partition key; keys that the spec does not name stay nullopt outside.
+using SpecValues = std::vector<std::optional<std::optional<std::string>>>;
+
+Result<SpecValues> ReadSpec(const sql::PartitionSpec& spec, const catalog::CatalogTable& table,
+                            const catalog::ObjectPath& path) {
+  SpecValues values(table.partition_keys.size());
+  for (const sql::PartitionEntry& entry : spec) {
+    const auto& keys = table.partition_keys;
+    const auto key = std::find(keys.begin(), keys.end(), entry.name.name);
+    if (key == keys.end()) {
+      return Status::Validation("'" + entry.name.name + "' is no partition key of table " +
+                                    path.ToString() + ". Its keys are [" + Join(keys, ", ") + "]." +
+                                    DidYouMean(entry.name.name, keys),
+                                entry.name.range.begin);
+    }
+    auto& value = values[static_cast<size_t>(key - keys.begin())];
+    if (value) {
+      return Status::Validation("Partition key '" + entry.name.name + "' is given more than once.",
+                                entry.name.range.begin);
+    }
+    if (entry.value == nullptr || entry.value->kind != sql::ExprKind::kLiteral) {
+      return Status::Validation("Partition key '" + entry.name.name + "' needs a literal.",
+                                entry.name.range.begin);
+    }
+    value = TextOf(*entry.value);
+    const SqlType& type = table.columns[static_cast<size_t>(table.IndexOf(*key))].type;
+    const Status fits = filesystem::PartitionValueFromText(type, *value).status();
+    if (!fits.ok()) {
+      return Status::Validation("Partition key '" + *key + "': " + fits.message(),
+                                entry.value->range.begin);
+    }
+  }
+  return values;
+}
+
+/// "{a=1, b=2}" inside messages.
+std::string SpecText(const sql::PartitionSpec& spec) {
+  std::vector<std::string> parts;
+  for (const sql::PartitionEntry& entry : spec) {
+    parts.push_back(entry.name.name + "=" +
+                    (entry.value ? TextOf(*entry.value).value_or("NULL") : std::string()));
+  }
+  return Join(parts, ", ");
+}
+
+struct Target {
+  std::shared_ptr<fs::FileSystem> file_system;
+  std::string directory;
+  bool exists = false;
+};
+
+Result<Target> Locate(const sql::PartitionToAdd& partition,
+                      const catalog::CatalogManager::Found& found,
+                      const connectors::ConnectorContext& context) {
+  const catalog::CatalogTable& table = *found.table;
+  SLUICE_ASSIGN_OR_RETURN(const SpecValues spec, ReadSpec(partition.spec, table, found.path));
+  std::vector<std::optional<std::string>> values;
+  for (const auto& value : spec) {
+    if (!value) {
+      return Status::Validation("PartitionSpec CatalogPartitionSpec{{" + SpecText(partition.spec) +
+                                    "}} does not match partition keys [" +
+                                    Join(table.partition_keys, ", ") + "] of table " +
+                                    found.path.database + "." + found.path.object + " in catalog " +
+                                    found.path.catalog + ".",
+                                partition.spec[0].name.range.begin);
+    }
+    values.push_back(*value);
+  }
+  const auto path = table.options.find("path");
+  if (path == table.options.end()) {
+    return Status::Validation("Table " + found.path.ToString() + " has no option 'path'.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(fs::FileSystems::Located located,
+                          context.file_systems->Locate(path->second));
+  Target target;
+  target.directory = fs::JoinPath(
+      located.path, filesystem::PartitionPath(table.partition_keys, values, DefaultName(table)));
+  target.file_system = std::move(located.file_system);
+  const Result<fs::FileInfo> info = target.file_system->Stat(target.directory);
+  if (!info.ok() && info.status().code() != StatusCode::kNotFound) return info.status();
+  target.exists = info.ok() && info->is_directory;
+  return target;
+}
+
+std::string InCatalog(const sql::PartitionToAdd& partition, const catalog::ObjectPath& path) {
+  return "Partition CatalogPartitionSpec{{" + SpecText(partition.spec) + "}} of table " +
+         path.database + "." + path.object + " in catalog " + path.catalog;
+}
+
+}  // namespace
+
+Status AlterPartitions(const sql::AlterTable& statement,
+                       const catalog::CatalogManager::Found& found, const SessionState& state) {
+  const bool adding = statement.action == sql::AlterTableKind::kAddPartitions;
+  const catalog::CatalogTable& table = *found.table;
+  if (table.partition_keys.empty()) return NotPartitioned(found.path, statement.table.range);
+  const auto connector = table.options.find("connector");
+  if (connector == table.options.end() || connector->second != "filesystem") {
+    return Status::Unsupported(std::string(adding ? "ADD" : "DROP") +
+                               " PARTITION is for tables of the connector 'filesystem': the "
+                               "partitions of others are not "
+                               "directories.")
+        .At(statement.table.range.begin);
+  }
+  SLUICE_ASSIGN_OR_RETURN(const connectors::ConnectorContext context, state.MakeConnectorContext());
+  // All are checked before the first is touched: a statement that fails has changed nothing.
+  std::vector<Target> targets;
+  for (const sql::PartitionToAdd& partition : statement.partitions) {
+    const std::string what = "Could not execute ALTER TABLE " + found.path.ToString() +
+                             (adding ? " ADD" : " DROP") + " PARTITION (" +
+                             SpecText(partition.spec) + ")";
+    if (!partition.options.empty()) {
+      return Status::Unsupported(
+                 "ADD PARTITION … WITH (…) is not supported yet: partitions have no options.")
+          .At(partition.options[0].key_range.begin);
+    }
+    Result<Target> target = Locate(partition, found, context);
+    if (!target.ok()) return Located(target.status(), statement.table.range).WithContext(what);
+    if (target->exists == adding) {
+      if (statement.partition_if) continue;
+      return Status::Validation(InCatalog(partition, found.path) +
+                                    (adding ? " already exists." : " does not exist."),
+                                partition.spec[0].name.range.begin)
+          .WithContext(what);
+    }
+    targets.push_back(*std::move(target));
+  }
+  for (const Target& target : targets) {
+    SLUICE_RETURN_NOT_OK(adding ? target.file_system->CreateDirectories(target.directory)
+                                : target.file_system->DeleteTree(target.directory));
+  }
+  return {};
+}
+
+Result<TextTable> ShowPartitions(const sql::ShowStatement& statement, const SessionState& state) {
+  SLUICE_ASSIGN_OR_RETURN(const catalog::CatalogManager::Found found,
+                          FindObject(*statement.object, state, "Table '", "' doesn't exist."));
+  const catalog::CatalogTable& table = *found.table;
+  if (table.partition_keys.empty()) return NotPartitioned(found.path, statement.object->range);
+  SLUICE_ASSIGN_OR_RETURN(const SpecValues wanted,
+                          ReadSpec(statement.partition, table, found.path));
+  SLUICE_ASSIGN_OR_RETURN(const connectors::ConnectorContext context, state.MakeConnectorContext());
+  Result<std::unique_ptr<connectors::TableSource>> source =
+      sql::OpenTableSource(found.path, table, table.options, context);
+  if (!source.ok()) return Located(source.status(), statement.object->range);
+  TextTable answer{{"partition name"}, {}};
+  Result<std::optional<std::vector<connectors::PartitionValues>>> partitions =
+      (*source)->ListPartitions();
+  if (!partitions.ok()) {
+    // A table that was never written has no directory yet.
+    if (partitions.status().code() == StatusCode::kNotFound) return answer;
+    return Located(partitions.status(), statement.object->range);
+  }
+  if (!*partitions) return answer;
+  const std::string default_name = DefaultName(table);
+  for (const connectors::PartitionValues& values : **partitions) {
+    std::vector<std::string> parts;
+    bool keep = true;
+    for (size_t i = 0; i < values.size(); ++i) {
+      keep = keep && (!wanted[i] || *wanted[i] == values[i]);
+      parts.push_back(table.partition_keys[i] + "=" + values[i].value_or(default_name));
+    }
+    if (keep) answer.rows.push_back({Join(parts, "/")});
+  }
+  std::sort(answer.rows.begin(), answer.rows.end());
+  return answer;
+}
+
+}  // namespace sluice::engine
