@@ -174,6 +174,8 @@ struct Format {
   /// Checks option values and combinations and that every column's type can be held. Messages as in
   /// formats.md.
   Status (*validate)(const FormatOptions&, const Schema& physical, Direction) = nullptr;
+  /// What tables in files have to keep in addition (raw: no binary numbers). Null: nothing.
+  Status (*validate_files)(const FormatOptions&, const Schema& physical) = nullptr;
   Result<std::unique_ptr<RowDecoder>> (*make_decoder)(const FormatOptions&, const ReadSchema&,
                                                       const FormatContext&) = nullptr;
   Result<std::unique_ptr<RowFramer>> (*make_framer)(const FormatOptions&) = nullptr;

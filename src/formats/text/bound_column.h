@@ -30,6 +30,10 @@ class BoundColumn {
   T value(int64_t row) const {
     return reinterpret_cast<const T*>(values_)[row];
   }
+  /// Where the `width` bytes of a fixed-size value stand.
+  const char* value_bytes(int64_t row, size_t width) const {
+    return reinterpret_cast<const char*>(values_) + static_cast<size_t>(row) * width;
+  }
   std::string_view text(int64_t row) const {
     const int32_t* at = reinterpret_cast<const int32_t*>(values_) + row;
     return {bytes_ + at[0], static_cast<size_t>(at[1] - at[0])};

@@ -1,0 +1,197 @@
+#include "formats/json/json_decoder.h"
+
+#include <algorithm>
+#include <new>
+
+#include <arrow/record_batch.h>
+#include <fmt/format.h>
+#include <simdjson.h>
+
+#include "common/text.h"
+#include "formats/text/bad_records.h"
+
+namespace sluice::formats::json {
+namespace {
+
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+constexpr size_t kMaxTextBytes = (size_t{1} << 31) - 1024;  // Text columns have offsets of 32 bits.
+
+Status TooLarge(size_t bytes) {
+  return Status::DataError("A piece of " + WithThousands(static_cast<int64_t>(bytes)) +
+                           " bytes of json cannot be decoded at once: records must stay below 2 GiB.");
+}
+
+bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+
+}  // namespace
+
+JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema, const FormatContext& context)
+    : options_(std::move(options)), pool_(context.pool), arrow_schema_(schema.output().ToArrow()) {
+  for (const int index : schema.projection) {
+    const Column& column = schema.physical.column(index);
+    builders_.push_back(std::make_unique<text::ColumnBuilder>(column.type, pool_));
+    columns_.push_back(std::make_unique<JsonColumn>(column.name, column.type, options_, builders_.back().get()));
+    fields_.Add(column.name, columns_.back().get());
+  }
+  if (options_.fail_on_missing_field) {  // A field must be there whether it is asked for or not.
+    for (const Column& column : schema.physical.columns()) {
+      if (fields_.Find(column.name) < 0) fields_.Add(column.name, nullptr);
+    }
+  }
+  reader_ = std::make_unique<JsonReader>(options_, &fields_);
+}
+
+Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_in_file) {
+  if (chunk.size() >= kMaxTextBytes) return TooLarge(chunk.size());
+  try {
+    Reset();
+    Pass pass;
+    const size_t begin = first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    pass.check_utf8 = !simdjson::validate_utf8(chunk.data(), chunk.size());
+    DecodeLines(pass, chunk, begin);
+    pass.out.record_count = pass.record;
+    pass.out.line_count = text::CountLineEnds(chunk, false);
+    text::FillLines(chunk, false, &pass.out.bad);
+    return Finish(pass);
+  } catch (const std::bad_alloc&) {
+    return Status::Unavailable("Out of memory while decoding json.");
+  }
+}
+
+void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) {
+  const char* text = chunk.data();
+  size_t at = begin;
+  while (at < chunk.size()) {
+    const void* found = std::memchr(text + at, '\n', chunk.size() - at);
+    const size_t line_end = found == nullptr ? chunk.size() : static_cast<size_t>(static_cast<const char*>(found) - text);
+    std::string_view line(text + at, line_end - at);
+    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    const size_t offset = at;
+    at = line_end + 1;
+    const bool blank = line.empty() || (static_cast<unsigned char>(line.front()) <= ' ' && IsBlank(line));
+    if (!blank) {
+      // Nearly all lines are read where they are: what follows serves as padding.
+      const bool has_padding = line_end + kPadding <= chunk.size() && line_end < chunk.size();
+      if (!DecodeRecord(pass, has_padding ? line : Padded(line), offset)) {
+        ++pass.record;
+        return;
+      }
+    }
+    ++pass.record;
+  }
+}
+
+std::string_view JsonDecoder::Padded(std::string_view text) {
+  if (arena_.size() < text.size() + kPadding) arena_.resize(text.size() + kPadding);
+  if (!text.empty()) std::memcpy(arena_.data(), text.data(), text.size());
+  std::memset(arena_.data() + text.size(), '\n', kPadding);
+  return {arena_.data(), text.size()};
+}
+
+Result<DecodedRows> JsonDecoder::DecodeMessages(std::span<const std::string_view> messages) {
+  size_t total = kPadding;
+  for (const std::string_view message : messages) total += message.size() + 1;
+  if (total >= kMaxTextBytes) return TooLarge(total);
+  try {
+    Reset();
+    if (arena_.size() < total) arena_.resize(total);
+    size_t used = 0;
+    for (const std::string_view message : messages) {
+      if (!message.empty()) std::memcpy(arena_.data() + used, message.data(), message.size());
+      used += message.size();
+      arena_[used++] = '\n';
+    }
+    std::memset(arena_.data() + used, '\n', kPadding);
+    Pass pass;
+    pass.check_utf8 = !simdjson::validate_utf8(arena_.data(), used);
+    size_t at = 0;
+    for (const std::string_view message : messages) {
+      const std::string_view copy(arena_.data() + at, message.size());
+      at += message.size() + 1;
+      const bool go_on = message.data() == nullptr || DecodeRecord(pass, copy, 0);
+      ++pass.record;
+      if (!go_on) break;
+    }
+    pass.out.record_count = pass.record;
+    return Finish(pass);
+  } catch (const std::bad_alloc&) {
+    return Status::Unavailable("Out of memory while decoding json.");
+  }
+}
+
+inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_t offset) {
+  const int64_t rows_before = pass.row_count;
+  BadRecord bad;
+  if (static_cast<int64_t>(record.size()) > options_.max_record_bytes) [[unlikely]] {
+    bad.reason = fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
+                             WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
+  } else if (pass.check_utf8 && !simdjson::validate_utf8(record.data(), record.size())) [[unlikely]] {
+    bad.reason = "The record has bytes that are not UTF-8.";
+  } else if (reader_->ReadRecord(record, &pass.row_count)) [[likely]] {
+    if (reader_->error_count() > 0) AddErrors(pass, record, offset, true);
+    if (pass.mapped || rows_before != pass.record || pass.row_count != rows_before + 1) MapRows(pass, rows_before);
+    return true;
+  } else {
+    pass.row_count = rows_before;
+    for (const auto& builder : builders_) builder->Truncate(rows_before);
+    AddErrors(pass, record, offset, false);
+    pass.out.failed = !options_.ignore_parse_errors;
+    return options_.ignore_parse_errors;
+  }
+  bad.record = pass.record;
+  bad.byte_offset = static_cast<int64_t>(offset);
+  bad.text = Printable(record);
+  AddBad(pass, std::move(bad));
+  pass.out.failed = !options_.ignore_parse_errors;
+  return options_.ignore_parse_errors;
+}
+
+/// From the first row whose number is not its record's, record_of_row is kept.
+void JsonDecoder::MapRows(Pass& pass, int64_t rows_before) {
+  std::vector<int32_t>& map = pass.out.record_of_row;
+  if (!pass.mapped) {
+    map.resize(static_cast<size_t>(rows_before));
+    for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int32_t>(i);
+    pass.mapped = true;
+  }
+  map.resize(static_cast<size_t>(pass.row_count), static_cast<int32_t>(pass.record));
+}
+
+void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, bool kept) {
+  const std::vector<JsonError>& errors = reader_->errors();
+  // Of a record that is dropped only the reason counts, not what became NULL before.
+  const size_t first = kept ? 0 : errors.size() - 1;
+  for (size_t i = first; i < errors.size(); ++i) {
+    BadRecord bad;
+    bad.record = pass.record;
+    bad.byte_offset = static_cast<int64_t>(offset);
+    bad.column = errors[i].column;
+    bad.reason = "Failed to deserialize JSON '" + Printable(record) + "'. " + errors[i].reason;
+    if (errors[i].column.empty() && !options_.ignore_parse_errors && !options_.fail_on_missing_field) {
+      bad.reason += " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
+    }
+    bad.text = errors[i].text.empty() ? Printable(record) : errors[i].text;
+    bad.field_only = kept && !errors[i].column.empty();
+    AddBad(pass, std::move(bad));
+  }
+  if (kept) pass.out.bad_count += reader_->error_count() - static_cast<int64_t>(errors.size());
+}
+
+void JsonDecoder::AddBad(Pass& pass, BadRecord bad) {
+  ++pass.out.bad_count;
+  if (pass.out.bad.size() < text::kMaxKeptBadRecords) pass.out.bad.push_back(std::move(bad));
+}
+
+/// Forgets what an earlier call that ended early may have left.
+void JsonDecoder::Reset() {
+  for (const auto& builder : builders_) builder->Truncate(0);
+}
+
+Result<DecodedRows> JsonDecoder::Finish(Pass& pass) {
+  arrow::ArrayDataVector arrays;
+  for (const auto& builder : builders_) arrays.push_back(builder->Finish());
+  pass.out.rows = Batch(arrow::RecordBatch::Make(arrow_schema_, pass.row_count, std::move(arrays)));
+  return std::move(pass.out);
+}
+
+}  // namespace sluice::formats::json

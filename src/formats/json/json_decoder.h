@@ -1,0 +1,50 @@
+// json lines and messages to batches.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "formats/format.h"
+#include "formats/json/json_reader.h"
+
+namespace sluice::formats::json {
+
+class JsonDecoder final : public RowDecoder {
+ public:
+  JsonDecoder(JsonOptions options, const ReadSchema& schema, const FormatContext& context);
+
+  Result<DecodedRows> DecodeChunk(std::string_view chunk, bool first_in_file) override;
+  Result<DecodedRows> DecodeMessages(std::span<const std::string_view> messages) override;
+
+ private:
+  struct Pass {
+    int64_t row_count = 0;
+    int64_t record = 0;       // Of the record being read.
+    bool check_utf8 = false;  // Some record has bytes that are not UTF-8.
+    bool mapped = false;      // record_of_row is in use.
+    DecodedRows out;
+  };
+
+  void DecodeLines(Pass& pass, std::string_view chunk, size_t begin);
+  /// False: the read fails here.
+  bool DecodeRecord(Pass& pass, std::string_view record, size_t offset);
+  void MapRows(Pass& pass, int64_t rows_before);
+  void AddErrors(Pass& pass, std::string_view record, size_t offset, bool kept);
+  void AddBad(Pass& pass, BadRecord bad);
+  /// `text` with kPadding readable bytes and a line end behind it.
+  std::string_view Padded(std::string_view text);
+  Result<DecodedRows> Finish(Pass& pass);
+  void Reset();
+
+  const JsonOptions options_;
+  arrow::MemoryPool* pool_;
+  std::shared_ptr<arrow::Schema> arrow_schema_;
+  std::vector<std::unique_ptr<text::ColumnBuilder>> builders_;  // In output order.
+  std::vector<std::unique_ptr<JsonColumn>> columns_;
+  FieldTable fields_;
+  std::unique_ptr<JsonReader> reader_;
+  std::vector<char> arena_;  // Copies where padding is missing: messages, the last lines of a chunk.
+};
+
+}  // namespace sluice::formats::json
