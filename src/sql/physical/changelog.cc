@@ -47,7 +47,7 @@ RowKindSet KindsOf(const PlanNode& plan, bool streaming) {
       return {true, true, !input.insert_only()};
     case PlanKind::kSort: {
       const SortNode& sort = static_cast<const SortNode&>(plan);
-      if (!streaming || SortsByTime(sort)) return RowKindSet::InsertOnly();
+      if (!streaming || !sort.limit) return RowKindSet::InsertOnly();
       return RowKindSet::All();  // Top-N.
     }
     case PlanKind::kJoin: {
@@ -87,11 +87,25 @@ Status CheckSinkTakes(const PlanNode& plan, bool streaming, const RowKindSet& ac
 Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
   if (streaming && plan.kind == PlanKind::kSort) {
     const SortNode& sort = static_cast<const SortNode&>(plan);
-    if (!SortsByTime(sort) && !sort.limit && !IsBounded(plan)) {
+    if (!sort.limit && !IsBounded(plan)) {
+      if (SortsByTime(sort)) {
+        return Status::Unsupported(
+            "ORDER BY a time attribute over an unbounded input is not supported yet. Add a LIMIT.");
+      }
       return Status::Validation(
           "Sort on a non-time-attribute field is not supported. Add a LIMIT, sort by an ascending "
           "time "
           "attribute first, or SET 'execution.runtime-mode' = 'batch'.");
+    }
+  }
+  if (streaming && plan.kind == PlanKind::kLimit &&
+      !KindsOf(*plan.inputs[0], streaming).insert_only()) {
+    const PlanNode* below = plan.inputs[0].get();
+    while (below->kind == PlanKind::kProject) below = below->inputs[0].get();
+    if (below->kind != PlanKind::kSort) {
+      return Status::Unsupported(
+          "LIMIT over rows that change later is not supported yet. Add ORDER BY, or SET "
+          "'execution.runtime-mode' = 'batch'.");
     }
   }
   for (const PlanPtr& input : plan.inputs) SLUICE_RETURN_NOT_OK(CheckQueryPlan(*input, streaming));

@@ -157,7 +157,24 @@ Result<JobBuilder::Stream> JobBuilder::BuildProjectFilter(const PlanPtr& plan) {
                                     plan->schema));
 }
 
+namespace {
+
+/// The sort below `node`, with only projections between, or null.
+SortNode* SortBelow(PlanNode* node) {
+  while (node->kind == PlanKind::kProject) node = node->inputs[0].get();
+  return node->If<SortNode>();
+}
+
+}  // namespace
+
 Result<JobBuilder::Stream> JobBuilder::BuildLimit(LimitNode& limit) {
+  if (SortNode* sort = SortBelow(limit.inputs[0].get()); sort != nullptr && limit.limit) {
+    // Top-N: the sort keeps just these rows, and in streaming takes them back when others come
+    // first.
+    sort->limit = limit.limit;
+    sort->offset = limit.offset;
+    return Build(limit.inputs[0]);
+  }
   SLUICE_ASSIGN_OR_RETURN(Stream stream, Build(limit.inputs[0]));
   OperatorSpec spec;
   spec.id = NextId("limit");
