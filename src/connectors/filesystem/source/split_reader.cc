@@ -1,0 +1,85 @@
+#include "connectors/filesystem/source/split_reader.h"
+
+#include "connectors/filesystem/source/text_split_reader.h"
+
+namespace sluice::connectors::filesystem {
+
+namespace {
+
+// Row groups, stripes or blocks of a container.
+class BulkSplitReader final : public SplitReader {
+ public:
+  BulkSplitReader(std::shared_ptr<const FileSourceSpec> spec, const FileSplit& split,
+                  std::unique_ptr<formats::BulkFile> file)
+      : spec_(std::move(spec)), file_(std::move(file)), part_(split.position) {
+    end_ = std::min<int64_t>(split.end, file_->part_count());
+    skip_rows_ = split.records;
+  }
+
+  Result<FetchedUnit> Fetch() override {
+    FetchedUnit unit;
+    while (part_ < end_) {
+      if (rows_ == nullptr) {
+        if (!file_->MayMatch(static_cast<int>(part_), spec_->filters)) {
+          NextPart();
+          continue;
+        }
+        SLUICE_ASSIGN_OR_RETURN(rows_, file_->ReadPart(static_cast<int>(part_)));
+      }
+      SLUICE_ASSIGN_OR_RETURN(std::optional<Batch> batch, rows_->Next());
+      if (!batch) {
+        NextPart();
+        continue;
+      }
+      row_ += batch->row_count();
+      if (row_ <= skip_rows_)
+        continue;  // Read before the checkpoint that this split was restored from.
+      const int64_t wanted = std::min(batch->row_count(), row_ - skip_rows_);
+      unit.bytes_read = batch->byte_size();
+      unit.rows = wanted == batch->row_count() ? std::move(*batch)
+                                               : batch->Slice(batch->row_count() - wanted, wanted);
+      skip_rows_ = 0;
+      break;
+    }
+    unit.position = part_;
+    unit.records = part_ < end_ ? row_ : 0;
+    unit.last =
+        part_ >= end_ || (part_ + 1 == end_ && row_ >= file_->row_count(static_cast<int>(part_)));
+    return unit;
+  }
+
+ private:
+  void NextPart() {
+    rows_.reset();
+    ++part_;
+    row_ = 0;
+    skip_rows_ = 0;
+  }
+
+  const std::shared_ptr<const FileSourceSpec> spec_;
+  const std::unique_ptr<formats::BulkFile> file_;
+  std::unique_ptr<formats::BulkFile::Rows> rows_;  // Of part_; goes before the file.
+  int64_t part_;
+  int64_t end_ = 0;
+  int64_t row_ = 0;  // Rows of part_ read.
+  int64_t skip_rows_ = 0;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<SplitReader>> OpenSplit(std::shared_ptr<const FileSourceSpec> spec,
+                                               const FileSplit& split, arrow::MemoryPool* pool) {
+  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::io::RandomAccessFile> file,
+                          spec->file_system->OpenRead(split.file.path));
+  if (!spec->is_bulk()) return TextSplitReader::Open(std::move(spec), split, std::move(file));
+  formats::FormatContext context;
+  context.session_zone = spec->session_zone;
+  context.pool = pool;
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<formats::BulkFile> opened,
+                          spec->format->open_bulk_file(spec->format_options, spec->read_schema,
+                                                       std::move(file), context));
+  return std::unique_ptr<SplitReader>(
+      std::make_unique<BulkSplitReader>(std::move(spec), split, std::move(opened)));
+}
+
+}  // namespace sluice::connectors::filesystem

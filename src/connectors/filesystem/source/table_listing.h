@@ -1,0 +1,60 @@
+// Finds the partitions and files of a table's directory (filesystem.md §4, §6, §17).
+//
+// Hidden names (a leading '.' or '_') are skipped with everything below them, at every level below
+// the table's root; the root's own name does not matter. Directories found are used as they are:
+// another order of the keys or another escaping is fine. What is not `key=value` with a key of the
+// table is skipped with one warning.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "connectors/connector.h"
+#include "connectors/filesystem/source/path_pattern.h"
+#include "fs/file_system.h"
+
+namespace sluice::connectors::filesystem {
+
+struct PartitionDirectory {
+  std::string path;
+  PartitionValues values;  // In the order of the table's keys.
+};
+
+/// Thread-safe; blocking.
+class TableListing {
+ public:
+  TableListing(std::shared_ptr<fs::FileSystem> file_system, std::string root,
+               std::vector<std::string> partition_keys, std::string default_partition_name,
+               std::optional<PathPattern> pattern)
+      : file_system_(std::move(file_system)),
+        root_(std::move(root)),
+        keys_(std::move(partition_keys)),
+        default_name_(std::move(default_partition_name)),
+        pattern_(std::move(pattern)) {}
+
+  /// Directories of all partitions, sorted by path. A table directory that is not there has none.
+  /// I/O errors are errors.
+  Result<std::vector<PartitionDirectory>> ListPartitions() const;
+  /// Visible files at any depth below `directory` (which may be a file itself), sorted by path. A
+  /// directory that vanishes meanwhile has none, `directory` itself must be there.
+  Result<std::vector<fs::FileInfo>> ListFiles(const std::string& directory) const;
+
+  const std::string& root() const { return root_; }
+
+ private:
+  Status Descend(const std::string& directory, size_t level, const PartitionValues& values,
+                 std::vector<bool> found, std::vector<PartitionDirectory>* partitions) const;
+  void WarnOfStray(const std::string& path) const;
+
+  const std::shared_ptr<fs::FileSystem> file_system_;
+  const std::string root_;
+  const std::vector<std::string> keys_;
+  const std::string default_name_;
+  const std::optional<PathPattern> pattern_;
+  mutable std::atomic<bool> warned_{false};
+};
+
+}  // namespace sluice::connectors::filesystem

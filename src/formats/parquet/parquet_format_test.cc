@@ -1,0 +1,427 @@
+#include "formats/parquet/parquet_format.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <parquet/file_reader.h>
+
+#include "common/random.h"
+#include "expr/builder.h"
+#include "formats/parquet/parquet_test_support.h"
+#include "formats/parquet/parquet_writer.h"
+
+namespace sluice::formats::parquet_format {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(ParquetOptionsTest, WrongValuesAreRefused) {
+  const struct {
+    OptionMap options;
+    std::string message;
+  } cases[] = {
+      {{{"timestamp.time.unit", "SECONDS"}}, "nanos, micros, millis"},
+      {{{"compression", "FOO"}}, "UNCOMPRESSED, SNAPPY"},
+      {{{"compression", "lzo"}}, "not available"},
+      {{{"utc-timezone", "maybe"}}, "parquet.utc-timezone"},
+      {{{"block.size", "0"}}, "parquet.block.size"},
+      {{{"compresion", "snappy"}}, "parquet.compression"},
+      {{{"writer.version", "3"}}, "PARQUET_1_0"},
+      {{{"compression.codec.zstd.level", "99"}}, "1 to 22"},
+      {{{"bloom.filter.fpp#a", "2"}}, "between 0 and 1"},
+  };
+  for (const auto& test : cases) {
+    const Status status =
+        kParquetFormat.validate({test.options, "parquet."}, Schema(), Direction::kWrite);
+    EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << test.message;
+    EXPECT_THAT(status.message(), HasSubstr(test.message));
+  }
+  EXPECT_FALSE(kParquetFormat
+                   .validate({{}, "parquet."}, Schema({{"i", SqlType::IntervalDayTime()}}),
+                             Direction::kWrite)
+                   .ok());
+}
+
+TEST(ParquetRoundTripTest, EveryTypeWithEveryOption) {
+  const SqlType row = SqlType::Row({{"x", SqlType::Int()}, {"t", SqlType::Timestamp(6)}});
+  const Schema schema = NumberedSchema({
+      SqlType::Boolean(),
+      SqlType::Tinyint(),
+      SqlType::Bigint().NotNull(),
+      SqlType::Double(),
+      SqlType::Decimal(3, 1),
+      SqlType::Decimal(38, 10),
+      SqlType::String(),
+      SqlType::Date(),
+      SqlType::Time(3),
+      SqlType::Timestamp(3),
+      SqlType::Timestamp(6),
+      SqlType::TimestampLtz(6),
+      SqlType::Array(SqlType::Array(SqlType::Int().NotNull())),
+      SqlType::Map(SqlType::String().NotNull(), SqlType::Timestamp(6)),
+      row,
+      SqlType::Array(row.NotNull()).NotNull(),
+      SqlType::Multiset(SqlType::String()),
+      SqlType::Row({{"a", SqlType::Row({{"b", SqlType::Array(SqlType::String())}})}}),
+  });
+  const Batch batch = BatchFromJson(
+      schema, {
+                  "[true, null, false]",
+                  "[-128, null, 127]",
+                  "[9223372036854775807, 0, -9223372036854775808]",
+                  "[1.5, null, -1e300]",
+                  R"(["-99.9", null, "0.1"])",
+                  R"(["-9999999999999999999999999999.9999999999", null, "0.0000000001"])",
+                  R"(["", null, "한😀"])",
+                  "[-719162, null, 2932896]",
+                  "[0, null, 86399999]",
+                  "[-62135596800000, null, -1]",
+                  "[-1, null, 253402300799999999]",
+                  "[-62135596799999999, null, 1]",
+                  "[[[1,2],[],null,[3]], null, []]",
+                  R"([[["a",-1],["b",null]], null, []])",
+                  "[[1,-1], null, [null,null]]",
+                  "[[[1,5],[null,null]], [], [[7,-62135596800000000]]]",
+                  R"([[["a",2],["b",1]], null, []])",
+                  R"([[[["x",null]]], [null], [[[]]]])",
+              });
+  const OptionMap variants[] = {
+      {},
+      {{"write.int64.timestamp", "true"}},
+      {{"utc-timezone", "true"}, {"compression", "zstd"}, {"enable.dictionary", "false"}},
+      {{"writer.version", "PARQUET_2_0"},
+       {"compression", "GZIP"},
+       {"bloom.filter.enabled", "true"}},
+      {{"compression", "LZ4_RAW"}, {"page.size", "64"}, {"batch-size", "2"}},
+      {{"compression", "uncompressed"}},
+  };
+  for (const OptionMap& options : variants) {
+    const auto bytes = WriteFile(schema, {batch, batch.Slice(1, 2)}, options);
+    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+    const auto read = ReadFile(*bytes, schema, options);
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    ASSERT_EQ(read->row_count(), 5);
+    for (int i = 0; i < schema.column_count(); ++i) {
+      const auto expected = Texts(schema, batch, i);
+      EXPECT_THAT(Texts(schema, *read, i),
+                  ElementsAre(expected[0], expected[1], expected[2], expected[1], expected[2]))
+          << i;
+    }
+  }
+}
+
+TEST(ParquetRoundTripTest, NullsListsAndElementsStayApart) {
+  const Schema schema = NumberedSchema({SqlType::Array(SqlType::Int())});
+  const auto bytes = WriteFile(schema, {BatchFromJson(schema, {"[[1,null,3], null, []]"})});
+  const auto read = ReadFile(*bytes, schema);
+  ASSERT_TRUE(read.ok());
+  EXPECT_THAT(Texts(schema, *read, 0), ElementsAre("[1, NULL, 3]", "NULL", "[]"));
+}
+
+TEST(ParquetWriterTest, SchemaIsFlinks) {
+  const SqlType inner = SqlType::Row({{"a", SqlType::Int().NotNull()}, {"b", SqlType::String()}});
+  const Schema schema(
+      {{"d", SqlType::Decimal(10, 2)}, {"l", SqlType::Array(inner.NotNull()).NotNull()}});
+  const auto bytes = WriteFile(schema, {BatchFromJson(schema, {R"(["1.00"])", R"([[[1,"x"]]])"})});
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  const auto file = ::parquet::ParquetFileReader::Open(
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(*bytes)));
+  const auto metadata = file->metadata();
+  EXPECT_EQ(metadata->schema()->name(), "flink_schema");
+  EXPECT_EQ(metadata->version(), ::parquet::ParquetVersion::PARQUET_1_0);
+  EXPECT_EQ(metadata->key_value_metadata(), nullptr);
+  EXPECT_EQ(metadata->schema()->Column(0)->type_length(), 5);
+  EXPECT_EQ(metadata->schema()->Column(1)->path()->ToDotString(), "l.list.element.a");
+  EXPECT_EQ(metadata->schema()->Column(1)->max_definition_level(), 1);
+  EXPECT_EQ(metadata->schema()->Column(2)->max_definition_level(), 2);
+}
+
+TEST(ParquetWriterTest, DecimalLengths) {
+  // The n of formats.md §4.2: least bytes that hold the digits.
+  for (int precision = 1; precision <= 38; ++precision) {
+    const Schema schema({{"d", SqlType::Decimal(precision, 0)}});
+    const std::string nines(static_cast<size_t>(precision), '9');
+    const auto bytes =
+        WriteFile(schema, {BatchFromJson(schema, {"[\"" + nines + "\", \"-" + nines + "\"]"})});
+    ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+    EXPECT_THAT(Texts(schema, *ReadFile(*bytes, schema), 0), ElementsAre(nines, "-" + nines));
+  }
+}
+
+TEST(ParquetWriterTest, NullMapKeyIsRefusedAndTheFileGoesOn) {
+  const Schema schema =
+      NumberedSchema({SqlType::Int(), SqlType::Map(SqlType::String(), SqlType::Int())});
+  auto keys = arrow::json::ArrayFromJSONString(arrow::utf8(), R"(["a", null])").ValueOrDie();
+  auto items = arrow::json::ArrayFromJSONString(arrow::int32(), "[1, 2]").ValueOrDie();
+  auto offsets = arrow::json::ArrayFromJSONString(arrow::int32(), "[0, 2]").ValueOrDie();
+  auto map = arrow::MapArray::FromArrays(offsets, keys, items).ValueOrDie();
+  const auto data = map->data()->Copy();
+  data->type = schema.column(1).type.ToArrow();
+  auto ints = arrow::json::ArrayFromJSONString(arrow::int32(), "[7]").ValueOrDie();
+  const Batch bad(arrow::RecordBatch::Make(schema.ToArrow(), 1,
+                                           arrow::ArrayVector{ints, arrow::MakeArray(data)}));
+  auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  const auto writer =
+      kParquetFormat.make_bulk_writer({{}, "parquet."}, schema, stream, FormatContext());
+  ASSERT_TRUE(writer.ok());
+  const Status status = (*writer)->Write(bad);
+  EXPECT_EQ(status.code(), StatusCode::kDataError);
+  EXPECT_THAT(status.ToString(),
+              AllOf(HasSubstr("does not support null keys in maps"), HasSubstr("'c1'")));
+  EXPECT_TRUE((*writer)->Write(BatchFromJson(schema, {"[8]", R"([[["k",1]]])"})).ok());
+  EXPECT_TRUE((*writer)->Finish().ok());
+  EXPECT_THAT(Texts(schema, *ReadFile(stream->Finish().ValueOrDie()->ToString(), schema), 0),
+              ElementsAre("8"));
+}
+
+TEST(ParquetWriterTest, SizesGrowWithRowsAndRowGroupsEndByBytes) {
+  const Schema schema = NumberedSchema({SqlType::Bigint()});
+  std::string json = "[";
+  for (int i = 0; i < 8192; ++i) json += (i > 0 ? "," : "") + std::to_string(i * 7919L % 100003);
+  const Batch batch = BatchFromJson(schema, {json + "]"});
+  auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  const auto writer = kParquetFormat.make_bulk_writer(
+      {{{"block.size", "400000"}, {"enable.dictionary", "false"}}, "parquet."}, schema, stream,
+      FormatContext());
+  int64_t last = 0;
+  bool flushed = false;
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE((*writer)->Write(batch).ok());
+    EXPECT_GT((*writer)->estimated_file_bytes(), last * 9 / 10);
+    last = (*writer)->estimated_file_bytes();
+    if ((*writer)->buffered_bytes() == 0) flushed = true;
+  }
+  EXPECT_TRUE(flushed);
+  EXPECT_GT(last, 200'000);
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const auto file = OpenFile(stream->Finish().ValueOrDie()->ToString(), schema, {0});
+  ASSERT_TRUE(file.ok());
+  EXPECT_GT((*file)->part_count(), 1);
+}
+
+TEST(ParquetWriterTest, DroppedWriterWritesNoFooter) {
+  const Schema schema = NumberedSchema({SqlType::Int()});
+  auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  {
+    const auto writer =
+        kParquetFormat.make_bulk_writer({{}, "parquet."}, schema, stream, FormatContext());
+    ASSERT_TRUE((*writer)->Write(BatchFromJson(schema, {"[1]"})).ok());
+  }
+  EXPECT_EQ(stream->Tell().ValueOrDie(), 4);
+}
+
+TEST(ParquetZoneTest, WallClocksGoThroughTheZoneAndInstantsDoNot) {
+  const Schema schema = NumberedSchema({SqlType::Timestamp(3), SqlType::TimestampLtz(3)});
+  const Batch batch = BatchFromJson(schema, {"[1656875460000]", "[0]"});  // 2022-07-03 19:11:00.
+  ParquetOptions options;
+  options.wall_clock_zone = *TimeZone::Find("Asia/Shanghai");
+  auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  auto writer = ParquetWriter::Make(options, schema, stream, FormatContext());
+  ASSERT_TRUE((*writer)->Write(batch).ok());
+  ASSERT_TRUE((*writer)->Finish().ok());
+  const std::string bytes = stream->Finish().ValueOrDie()->ToString();
+  const auto as_utc = ReadFile(bytes, schema, {{"utc-timezone", "true"}});
+  EXPECT_THAT(Texts(schema, *as_utc, 0), ElementsAre("2022-07-03 11:11:00.000"));
+  EXPECT_THAT(Texts(schema, *as_utc, 1), ElementsAre("1970-01-01 00:00:00.000"));
+}
+
+TEST(ParquetReaderTest, ColumnsAreFoundByNameInEachFile) {
+  const Schema table({{"id", SqlType::Int()}, {"b", SqlType::String()}});
+  const Schema only_id({{"id", SqlType::Int()}});
+  const Schema swapped(
+      {{"b", SqlType::String()}, {"extra", SqlType::Int()}, {"id", SqlType::Int()}});
+  const auto first = ReadFile(*WriteFile(only_id, {BatchFromJson(only_id, {"[1]"})}), table);
+  EXPECT_THAT(Texts(table, *first, 1), ElementsAre("NULL"));
+  const auto second =
+      ReadFile(*WriteFile(swapped, {BatchFromJson(swapped, {R"(["x"])", "[5]", "[2]"})}), table);
+  EXPECT_THAT(Texts(table, *second, 0), ElementsAre("2"));
+  EXPECT_THAT(Texts(table, *second, 1), ElementsAre("x"));
+
+  const Schema strict({{"id", SqlType::Int()}, {"b", SqlType::String().NotNull()}});
+  const auto refused = ReadFile(*WriteFile(only_id, {BatchFromJson(only_id, {"[1]"})}), strict);
+  EXPECT_THAT(refused.status().message(), HasSubstr("'b'"));
+}
+
+TEST(ParquetReaderTest, CompatibleTypesAreConvertedOthersNamed) {
+  const struct {
+    SqlType file;
+    std::string values;
+    SqlType table;
+    std::string text;  // Empty: an error that names both types.
+  } cases[] = {
+      {SqlType::Int(), "[5]", SqlType::Bigint(), "5"},
+      {SqlType::Int(), "[5]", SqlType::Double(), "5.0"},
+      {SqlType::Float(), "[1.5]", SqlType::Double(), "1.5"},
+      {SqlType::Int(), "[5]", SqlType::Decimal(10, 2), "5.00"},
+      {SqlType::Decimal(10, 2), R"(["1.50"])", SqlType::Decimal(38, 4), "1.5000"},
+      {SqlType::Decimal(10, 2), R"(["1.50"])", SqlType::Decimal(10, 1), "1.5"},
+      {SqlType::Bytes(), R"(["abc"])", SqlType::String(), "abc"},
+      {SqlType::String(), R"(["abc"])", SqlType::Bytes(), "abc"},
+      {SqlType::Timestamp(6), "[-1]", SqlType::Timestamp(3), "1969-12-31 23:59:59.999"},
+      {SqlType::Smallint(), "[7]", SqlType::Tinyint(), "7"},
+      {SqlType::Bigint(), "[5]", SqlType::Int(), ""},
+      {SqlType::String(), R"(["5"])", SqlType::Int(), ""},
+      {SqlType::Bigint(), "[5]", SqlType::Timestamp(3), ""},
+      {SqlType::Date(), "[5]", SqlType::Int(), ""},
+      {SqlType::Int(), "[5]", SqlType::Array(SqlType::Int()), ""},
+  };
+  for (const auto& test : cases) {
+    const Schema file({{"a", test.file}});
+    const Schema table({{"a", test.table}});
+    const auto read = ReadFile(*WriteFile(file, {BatchFromJson(file, {test.values})}), table);
+    if (test.text.empty()) {
+      EXPECT_EQ(read.status().code(), StatusCode::kDataError);
+      EXPECT_THAT(read.status().message(), AllOf(HasSubstr("'a'"), HasSubstr("Unexpected type"),
+                                                 HasSubstr(test.table.ToString())));
+      continue;
+    }
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_THAT(Texts(table, *read, 0), ElementsAre(test.text));
+  }
+}
+
+TEST(ParquetReaderTest, ValuesThatDoNotFitNameColumnRowGroupAndRows) {
+  const Schema file({{"a", SqlType::Decimal(10, 2)}});
+  const Schema table({{"a", SqlType::Decimal(10, 1)}});
+  const auto read = ReadFile(*WriteFile(file, {BatchFromJson(file, {R"(["1.55"])"})}), table);
+  EXPECT_EQ(read.status().code(), StatusCode::kDataError);
+  EXPECT_THAT(read.status().ToString(),
+              AllOf(HasSubstr("column 'a'"), HasSubstr("row group 0"), HasSubstr("rows 1 to 1")));
+
+  const Schema bytes_file({{"s", SqlType::Bytes()}});
+  const Schema text_table({{"s", SqlType::String()}});
+  arrow::BinaryBuilder builder;
+  ASSERT_TRUE(builder.Append("good").ok());
+  ASSERT_TRUE(builder
+                  .Append("he\xff"
+                          "lo")
+                  .ok());
+  const Batch rows(arrow::RecordBatch::Make(bytes_file.ToArrow(), 2,
+                                            arrow::ArrayVector{builder.Finish().ValueOrDie()}));
+  const auto text = ReadFile(*WriteFile(bytes_file, {rows}), text_table);
+  EXPECT_THAT(text.status().ToString(),
+              AllOf(HasSubstr("column 's'"), HasSubstr("row 2"), HasSubstr("UTF-8")));
+
+  const Schema early({{"t", SqlType::Timestamp(6)}});
+  const Schema nanos({{"t", SqlType::Timestamp(9)}});
+  const auto timestamp =
+      ReadFile(*WriteFile(early, {BatchFromJson(early, {"[-62135596800000000]"})}), nanos,
+               {{"utc-timezone", "true"}});
+  EXPECT_THAT(timestamp.status().ToString(),
+              AllOf(HasSubstr("0001-01-01"), HasSubstr("nanoseconds"), HasSubstr("'t'")));
+}
+
+TEST(ParquetReaderTest, RowGroupsOfNoRowsAndEmptyProjections) {
+  const Schema schema({{"a", SqlType::Int()}});
+  const Batch two = BatchFromJson(schema, {"[1, 2]"});
+  const auto bytes = WriteFile(schema, {two.Slice(0, 0), two, two.Slice(0, 0)}, {}, true);
+  EXPECT_EQ(ReadFile(*bytes, schema)->row_count(), 2);
+  EXPECT_EQ(ReadFile(*WriteFile(schema, {}), schema)->row_count(), 0);
+  const auto file = OpenFile(*bytes, schema, {});
+  int64_t count = 0;
+  for (int part = 0; part < (*file)->part_count(); ++part) {
+    const auto rows = (*file)->ReadPart(part);
+    while (auto batch = *(*rows)->Next()) {
+      EXPECT_EQ(batch->rows()->num_columns(), 0);
+      count += batch->row_count();
+    }
+  }
+  EXPECT_EQ(count, 2);
+}
+
+TEST(ParquetReaderTest, DamagedFilesAreErrors) {
+  const Schema schema = NumberedSchema(
+      {SqlType::Int(), SqlType::String(), SqlType::Timestamp(6), SqlType::Array(SqlType::Int())});
+  const std::string good = *WriteFile(
+      schema, {BatchFromJson(schema, {"[1,2]", R"(["abc","def"])", "[1,2]", "[[1,2],[3]]"})},
+      {{"compression", "none"}});
+  EXPECT_THAT(OpenFile("", schema, {0}).status().message(), HasSubstr("length is too low: 0"));
+  EXPECT_THAT(OpenFile("PAR1 something PARE", schema, {0}).status().message(),
+              HasSubstr("encrypted"));
+  sluice::Random random(11);
+  for (int i = 0; i < 1500; ++i) {
+    std::string bad = good;
+    if (i % 3 == 0) {
+      bad.resize(random.Below(good.size()));
+    } else {
+      for (int flips = 0; flips < 3; ++flips)
+        bad[random.Below(bad.size())] = static_cast<char>(random.Next());
+    }
+    const auto file = OpenFile(bad, schema, AllColumns(schema));
+    if (!file.ok()) continue;
+    for (int part = 0; part < (*file)->part_count(); ++part) {
+      const auto rows = (*file)->ReadPart(part);
+      if (!rows.ok()) continue;
+      while (true) {
+        const auto batch = (*rows)->Next();
+        if (!batch.ok() || !*batch) break;
+      }
+    }
+  }
+}
+
+class PruningTest : public ::testing::Test {
+ protected:
+  PruningTest()
+      : schema_({{"a", SqlType::Int()},
+                 {"s", SqlType::String()},
+                 {"n", SqlType::Int()},
+                 {"d", SqlType::Double()}}) {
+    EXPECT_TRUE(arrow::compute::Initialize().ok());
+    const Batch low =
+        BatchFromJson(schema_, {"[1, 5]", R"(["b", "d"])", "[null, null]", "[1.5, 2.5]"});
+    const Batch high =
+        BatchFromJson(schema_, {"[10, 20]", R"(["m", "z"])", "[1, null]", "[3.5, 4.5]"});
+    bytes_ = *WriteFile(schema_, {low, high}, {}, true);
+  }
+  /// Which of the two row groups may match.
+  std::string Matching(const expr::ExprPtr& filter, const Schema& schema) {
+    const auto file = OpenFile(bytes_, schema, {0});
+    std::string parts;
+    for (int part = 0; part < (*file)->part_count(); ++part) {
+      const std::vector<expr::ExprPtr> filters = {filter};
+      if ((*file)->MayMatch(part, filters)) parts += std::to_string(part);
+    }
+    return parts;
+  }
+  expr::ExprPtr A() { return expr::MakeColumn(0, SqlType::Int()); }
+  expr::ExprPtr S() { return expr::MakeColumn(1, SqlType::String()); }
+  expr::ExprPtr N() { return expr::MakeColumn(2, SqlType::Int()); }
+  static expr::ExprPtr Compare(expr::ComparisonOp op, expr::ExprPtr left, expr::ExprPtr right) {
+    return *expr::MakeComparison(op, std::move(left), std::move(right));
+  }
+
+  Schema schema_;
+  std::string bytes_;
+};
+
+TEST_F(PruningTest, ByStatistics) {
+  using enum expr::ComparisonOp;
+  EXPECT_EQ(Matching(Compare(kLess, A(), expr::MakeInt(1)), schema_), "");
+  EXPECT_EQ(Matching(Compare(kLessEqual, A(), expr::MakeInt(1)), schema_), "0");
+  EXPECT_EQ(Matching(Compare(kGreater, A(), expr::MakeInt(5)), schema_), "1");
+  EXPECT_EQ(Matching(Compare(kGreaterEqual, A(), expr::MakeInt(5)), schema_), "01");
+  EXPECT_EQ(Matching(Compare(kEqual, A(), expr::MakeInt(7)), schema_), "");
+  EXPECT_EQ(Matching(Compare(kGreater, expr::MakeInt(7), A()), schema_), "0");
+  EXPECT_EQ(Matching(Compare(kNotEqual, A(), expr::MakeInt(7)), schema_), "01");
+  EXPECT_EQ(Matching(Compare(kEqual, A(), expr::MakeBigint(20)), schema_), "1");
+  EXPECT_EQ(Matching(Compare(kEqual, N(), expr::MakeInt(1)), schema_), "1");
+  EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, A()), schema_), "");
+  EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, N(), true), schema_), "1");
+  EXPECT_EQ(Matching(*expr::MakeIn(A(), {expr::MakeInt(3), expr::MakeInt(100)}), schema_), "0");
+  EXPECT_EQ(
+      Matching(Compare(kEqual, S(), *expr::MakeCast(expr::MakeString("n"), SqlType::String())),
+               schema_),
+      "1");
+  EXPECT_EQ(Matching(*expr::MakeOr({Compare(kEqual, A(), expr::MakeInt(1)),
+                                    Compare(kEqual, A(), expr::MakeInt(20))}),
+                     schema_),
+            "01");
+  const Schema with_missing(
+      {{"a", SqlType::Int()}, {"gone", SqlType::String()}, {"n", SqlType::Int()}});
+  EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, S(), true), with_missing), "");
+}
+
+}  // namespace
+}  // namespace sluice::formats::parquet_format
