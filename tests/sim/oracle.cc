@@ -1,0 +1,104 @@
+#include "oracle.h"
+
+#include <map>
+#include <set>
+
+#include "common/text.h"
+
+namespace sluice::sim {
+namespace {
+
+struct Seen {
+  std::map<int64_t, int> times;     // By id.
+  std::set<std::string> committed;  // Partitions with a marker.
+  std::string problem;
+};
+
+// The id of a line that is exactly what was written for that id; -1 for anything else.
+int64_t IdOfLine(const Scenario& scenario, std::string_view line) {
+  const std::string_view prefix = scenario.json ? "{\"id\":" : "";
+  if (!line.starts_with(prefix)) return -1;
+  const std::string_view digits = line.substr(prefix.size(), line.find(',') - prefix.size());
+  const std::optional<int64_t> id = ParseInt64(digits);
+  if (!id || *id < 0 || *id >= scenario.source.row_count) return -1;
+  const std::string partition = PartitionOf(*id, scenario.source.row_step_ms);
+  const std::string day = partition.substr(3, 10);
+  const std::string hour = partition.substr(19);
+  std::string expected;
+  if (scenario.json) {
+    expected = "{\"id\":" + std::to_string(*id) + ",\"payload\":\"" + PayloadOf(*id) + "\"";
+    if (!scenario.partitioned) expected += ",\"dt\":\"" + day + "\",\"hour\":\"" + hour + "\"";
+    expected += "}";
+  } else {
+    expected = std::to_string(*id) + "," + PayloadOf(*id);
+    if (!scenario.partitioned) expected += "," + day + "," + hour;
+  }
+  return line == expected ? *id : -1;
+}
+
+void ReadFile(const Scenario& scenario, const std::string& path, const std::string& content,
+              Seen* seen) {
+  const std::string inner = path.substr(std::string(kTableRoot).size() + 1);
+  const std::string folder = inner.substr(0, inner.find_last_of('/') + 1);
+  if (content.empty()) seen->problem = "empty file " + path;
+  if (!content.empty() && content.back() != '\n') seen->problem = "cut file " + path;
+  for (const std::string_view line : Split(content, '\n')) {
+    if (line.empty()) continue;
+    const int64_t id = IdOfLine(scenario, line);
+    if (id < 0) {
+      seen->problem = "line \"" + std::string(line) + "\" of " + path;
+      continue;
+    }
+    if (++seen->times[id] > 1) seen->problem = "row " + std::to_string(id) + " twice";
+    const std::string partition = PartitionOf(id, scenario.source.row_step_ms) + "/";
+    if (scenario.partitioned && folder != partition) {
+      seen->problem = "row " + std::to_string(id) + " in " + path;
+    }
+  }
+}
+
+Seen Look(const Scenario& scenario, const fs::FaultyDisk& disk) {
+  Seen seen;
+  for (const auto& [path, content] : disk.VisibleFiles(kTableRoot)) {
+    ReadFile(scenario, path, content, &seen);
+  }
+  const std::string marker = "/_SUCCESS";
+  for (const auto& [path, content] : disk.AllFiles(kTableRoot)) {
+    if (!path.ends_with(marker)) continue;
+    const size_t begin = std::string(kTableRoot).size() + 1;
+    seen.committed.insert(path.substr(begin, path.size() - begin - marker.size()));
+  }
+  return seen;
+}
+
+}  // namespace
+
+std::string CheckVisible(const Scenario& scenario, const fs::FaultyDisk& disk) {
+  const Seen seen = Look(scenario, disk);
+  if (!seen.problem.empty() || !scenario.event_time_commit) return seen.problem;
+  for (int64_t id = 0; id < scenario.source.row_count; ++id) {
+    const std::string partition = PartitionOf(id, scenario.source.row_step_ms);
+    if (seen.committed.contains(partition) && !seen.times.contains(id)) {
+      return partition + " has _SUCCESS but not row " + std::to_string(id);
+    }
+  }
+  return {};
+}
+
+std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk) {
+  const Seen seen = Look(scenario, disk);
+  if (!seen.problem.empty()) return seen.problem;
+  const bool commits = scenario.table_options.contains("sink.partition-commit.policy.kind");
+  for (int64_t id = 0; id < scenario.source.row_count; ++id) {
+    if (!seen.times.contains(id)) return "row " + std::to_string(id) + " is lost";
+    const std::string partition = PartitionOf(id, scenario.source.row_step_ms);
+    if (commits && !seen.committed.contains(partition)) return partition + " has no _SUCCESS";
+  }
+  for (const auto& [path, content] : disk.AllFiles(kTableRoot)) {
+    if (path.find("/.") != std::string::npos) return "left behind: " + path;
+  }
+  const auto state = disk.AllFiles(kStateFolder);
+  return state.empty() ? std::string() : "state left behind: " + state.begin()->first;
+}
+
+}  // namespace sluice::sim

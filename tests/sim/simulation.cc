@@ -1,0 +1,167 @@
+#include "simulation.h"
+
+#include <cstdio>
+
+#include "common/crash_point.h"
+#include "oracle.h"
+#include "runtime/simulated_job.h"
+#include "scenario.h"
+
+namespace sluice::sim {
+namespace {
+
+// Readers look at the directory now and then, at any instant.
+constexpr int64_t kLookEverySteps = 97;
+constexpr int64_t kMostSteps = 3'000'000;
+
+// Cuts the power when the life's crash point is reached: what the code does from there on has no
+// effect.
+struct CrashTrap {
+  const Life* life;
+  fs::FaultyDisk* disk;
+  int64_t visits = 0;
+  bool sprung = false;
+
+  static void Reach(std::string_view name, void* context) {
+    CrashTrap& trap = *static_cast<CrashTrap*>(context);
+    if (trap.sprung || name != trap.life->crash_point) return;
+    if (++trap.visits < trap.life->crash_visit) return;
+    trap.sprung = true;
+    trap.disk->CutPowerAfter(0);
+  }
+};
+
+struct Counter final : runtime::JobListener {
+  void OnCheckpoint(runtime::CheckpointId, int64_t) override { ++checkpoints; }
+  void OnRestart(const Status& cause, int64_t, int) override {
+    ++restarts;
+    if (verbose) std::fprintf(stderr, "    restart: %s\n", cause.ToString().c_str());
+  }
+  bool verbose = false;
+  int64_t checkpoints = 0;
+  int64_t restarts = 0;
+};
+
+class Simulation {
+ public:
+  Simulation(uint64_t seed, bool verbose)
+      : verbose_(verbose),
+        scenario_(Scenario::Draw(seed)),
+        random_(seed + 1),
+        files_(random_.Next(), &clock_) {
+    counter_.verbose = verbose;
+  }
+
+  Outcome Run() {
+    if (verbose_) std::fprintf(stderr, "%s\n", scenario_.ToString().c_str());
+    for (size_t i = 0; i < scenario_.lives.size() && outcome_.problem.empty(); ++i) {
+      ended_ = false;
+      RunLife(scenario_.lives[i]);
+      if (verbose_) {
+        std::fprintf(stderr, "  life %zu: step %lld, %lld checkpoints, %s\n", i + 1,
+                     static_cast<long long>(outcome_.steps),
+                     static_cast<long long>(counter_.checkpoints),
+                     outcome_.problem.empty() ? "well" : outcome_.problem.c_str());
+      }
+      if (ended_) break;  // All is published: another life would begin anew.
+    }
+    if (outcome_.problem.empty()) outcome_.problem = CheckEnd(scenario_, files_.disk());
+    outcome_.scenario = scenario_.ToString();
+    outcome_.checkpoints = counter_.checkpoints;
+    outcome_.restarts = counter_.restarts;
+    return outcome_;
+  }
+
+ private:
+  void RunLife(const Life& life) {
+    CrashTrap trap{&life, &files_.disk()};
+    SetCrashHook(&CrashTrap::Reach, &trap);
+    files_.disk().SetFaultRates(life.faults);
+    {
+      const std::unique_ptr<fs::Disk> state_disk = files_.disk().NewSession();
+      const auto job = Start(life, state_disk.get());
+      if (job != nullptr) Drive(life, *job, trap);
+    }
+    SetCrashHook(nullptr, nullptr);
+    files_.disk().SetFaultRates({});
+    files_.disk().CutPowerAfter(-1);
+    if (ended_) return;
+    ++outcome_.crashes;
+    life.ending == Ending::kPowerLoss ? files_.Crash() : files_.Kill();
+    if (outcome_.problem.empty()) outcome_.problem = CheckVisible(scenario_, files_.disk());
+  }
+
+  std::unique_ptr<runtime::SimulatedJob> Start(const Life& life, fs::Disk* state_disk) {
+    Result<runtime::JobGraph> graph = MakeGraph(scenario_, life, &files_, &clock_);
+    if (!graph.ok()) {
+      Note("planning: " + graph.status().ToString());
+      return nullptr;
+    }
+    runtime::JobSettings settings = scenario_.settings;
+    settings.job_id = random_.Uuid();
+    runtime::SimulatedJob::Options options;
+    options.seed = life.seed;
+    options.executor = life.executor;
+    options.listener = &counter_;
+    options.disk = state_disk;
+    options.store = runtime::MakeDiskCheckpointStore(kStateFolder, state_disk);
+    auto job = runtime::SimulatedJob::Make(std::move(*graph), std::move(settings), &clock_,
+                                           std::move(options));
+    if (!job.ok()) Note("starting: " + job.status().ToString());
+    return job.ok() ? std::move(*job) : nullptr;
+  }
+
+  void Drive(const Life& life, runtime::SimulatedJob& job, const CrashTrap& trap) {
+    bool stopping = false;
+    int64_t step = 0;
+    while (job.RunOne()) {
+      ++outcome_.steps;
+      if (trap.sprung) return;
+      if (++step % kLookEverySteps == 0) {
+        Note(CheckVisible(scenario_, files_.disk()));
+        if (!outcome_.problem.empty()) return;
+      }
+      const bool at_end =
+          life.ending != Ending::kNone && life.crash_point.empty() && step >= life.ends_at_step;
+      if (at_end && life.ending != Ending::kStop) return;
+      if (at_end && !stopping) job.Stop();
+      stopping = stopping || at_end;
+      if (step > kMostSteps) {
+        Note("no end after " + std::to_string(step) + " steps");
+        return;
+      }
+    }
+    if (trap.sprung) return;
+    OnResult(life, job);
+  }
+
+  void OnResult(const Life& life, const runtime::SimulatedJob& job) {
+    if (!job.result()) {
+      Note("nothing left to do, but the job has not ended");
+    } else if (job.result()->ok()) {
+      ended_ = !job.stopped();
+    } else if (life.ending == Ending::kNone || !job.result()->retriable()) {
+      // A disk that fails may end a job that was told to stop; the next life goes on.
+      Note("the job failed: " + job.result()->ToString());
+    }
+  }
+
+  void Note(const std::string& problem) {
+    if (outcome_.problem.empty()) outcome_.problem = problem;
+  }
+
+  const bool verbose_;
+  VirtualClock clock_{1'700'000'000'000};
+  const Scenario scenario_;
+  Random random_;
+  fs::FaultyFileSystems files_;
+  Counter counter_;
+  Outcome outcome_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+Outcome RunSeed(uint64_t seed, bool verbose) { return Simulation(seed, verbose).Run(); }
+
+}  // namespace sluice::sim
