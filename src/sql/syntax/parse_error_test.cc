@@ -100,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
         {"EXPLAIN DROP TABLE t", {1, 9}, "EXPLAIN takes a query"},
         {"SET a", {1, 5}, "SET wants a value"},
         {"SET a = ;", {1, 9}, "SET wants a value behind the equals sign"},
+        {"SET a = b\xff", {1, 9}, "not valid UTF-8"},
         {"SET 'a' b", {1, 9}, "\"=\" ..."},
         {"USE CATALOG", {1, 12}, "Encountered \"<EOF>\""},
         {"SHOW TABELS", {1, 6}, "Did you mean 'TABLES'?"},

@@ -22,6 +22,16 @@ bool IsOptionKey(std::string_view key) {
   });
 }
 
+bool IsUtf8(std::string_view text) {
+  char32_t c = 0;
+  for (size_t i = 0; i < text.size();) {
+    const uint32_t length = CharacterBytes(text, i, &c);
+    if (length == 0) return false;
+    i += length;
+  }
+  return true;
+}
+
 struct ShowWord {
   std::string_view word;
   ShowKind kind;
@@ -74,6 +84,10 @@ Result<StatementPtr> Parser::ParseSet() {
     return tokens_.FailHere("SET wants a value behind the equals sign; an empty one is ''.");
   }
   const auto value_begin = static_cast<uint32_t>(value.data() - text_.data());
+  if (!IsUtf8(value)) {
+    tokens_.ReadOnAt(value_begin);
+    return tokens_.FailHere("The text is not valid UTF-8 here.");
+  }
   Lexer& lexer = tokens_.lexer();
   set->key = std::string(key);
   set->key_range = lexer.RangeFrom(word, key_begin, key_begin + static_cast<uint32_t>(key.size()));

@@ -59,6 +59,8 @@ class SqlWriter {
   /// `expr`, in parentheses when it binds looser than `level`.
   void WriteAtLeast(const Expr& expr, int level);
   void WriteLiteral(const LiteralExpr& literal);
+  void WritePrimary(const Expr& expr);
+  void WriteQueryPart(const Expr& expr);
   void WriteUnary(const UnaryExpr& unary);
   void WriteBinary(const BinaryExpr& binary);
   void WriteLike(const LikeExpr& like);

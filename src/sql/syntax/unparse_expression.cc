@@ -361,6 +361,14 @@ void SqlWriter::Write(const Expr& expr) {
       Write(*cast.type);
       return Put(")");
     }
+    default:
+      return WritePrimary(expr);
+  }
+}
+
+// What binds tightest and has no operator around it.
+void SqlWriter::WritePrimary(const Expr& expr) {
+  switch (expr.kind) {
     case ExprKind::kCall:
       return WriteCall(expr.As<CallExpr>());
     case ExprKind::kArray:
@@ -402,6 +410,14 @@ void SqlWriter::Write(const Expr& expr) {
       Put(name ? " " : ") ");
       return Write(interval.qualifier);
     }
+    default:
+      return WriteQueryPart(expr);
+  }
+}
+
+// Subqueries and what stands only as an argument; the last of the three switches.
+void SqlWriter::WriteQueryPart(const Expr& expr) {
+  switch (expr.kind) {
     case ExprKind::kIntervalMinus: {
       const auto& minus = expr.As<IntervalMinusExpr>();
       Put("(");
@@ -438,6 +454,8 @@ void SqlWriter::Write(const Expr& expr) {
     case ExprKind::kDescriptor:
       Put("DESCRIPTOR");
       return PutNames(expr.As<DescriptorExpr>().columns);
+    default:
+      SLUICE_CHECK(false, "expression of an unknown kind");
   }
 }
 

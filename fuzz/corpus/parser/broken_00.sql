@@ -1,0 +1,4 @@
+SELECT FROM t;
+SELECT 1 +;
+SELECT 1 +;;
+SELEC 1

@@ -1,0 +1,7 @@
+-- nothing;
+CREATE TABLE t (a INT,);
+CREATE TABLE t (
+  a INT,
+  ...
+) WITH (...);
+CREATE TABLE t (a INT) WITH (...)

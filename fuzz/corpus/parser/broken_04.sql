@@ -1,0 +1,4 @@
+SELECT [a] FROM t;
+SELECT a FROM t WHERE a != 1;
+SELECT 'abc;
+SELECT 1 /* x

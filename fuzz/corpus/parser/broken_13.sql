@@ -1,0 +1,4 @@
+SET a = ;;
+SET 'a' b;
+USE CATALOG;
+SHOW TABELS

@@ -1,0 +1,12 @@
+SELECT a or b and not c is null,
+(a or b) and c,
+a and (b and c),
+not (a and b),
+1 < 2 = TRUE,
+1 < (2 = TRUE),
+a = b is true,
+a is true = b,
+a - b - c,
+a - (b - c),
+a + b * c || d,
+(a + b) * -c % 2;

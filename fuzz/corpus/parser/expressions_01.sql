@@ -1,0 +1,12 @@
+SELECT -5,
+- 5 + -.5,
+-(5),
+- -a,
+a - -5,
+-a[1].b,
+(a.b).c,
+a = not b,
+not not a,
+a between 1 and 2 and b,
+a not between symmetric b + 1 and 2,
+a in (1, 2) or a not in (select x from t);

@@ -1,0 +1,12 @@
+SELECT a in ((select 1), 2),
+a in ((select 1)),
+(a, b) in ((1, 2), (3, 4)),
+a like 'x%' escape '!' and b not like c || '%',
+a similar to 'x+' or a ilike 'X' or a rlike 'r',
+a is not distinct from b and c is distinct from null,
+a is not unknown,
+a is json or a is not json object or a is json scalar,
+a = any (select 1) and a > all (1, 2) and a <> some (values 1),
+(a, b) overlaps (c, d),
+((select 1) + 1),
+((select 1) union (select 2));

@@ -1,0 +1,12 @@
+SELECT date '2020-1-2',
+time without time zone '1:2:3',
+timestamp '2020-01-01 00:00:00.120',
+timestamp with local time zone '2020-01-01',
+interval -'5' second(2, 3),
+interval '1 02:03:04.567' day(3) to second(3),
+interval 5 minutes,
+interval '1-3' year to month,
+interval (a + 1) day,
+interval a hours,
+interval - a hours,
+(a - b) day;

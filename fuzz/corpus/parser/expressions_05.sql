@@ -1,0 +1,12 @@
+SELECT (a - (b - c)) minutes,
+array[1, 2][1],
+map['a', 1, 'b', 2]['a'],
+map['a'],
+row(1, 'a'),
+(1, 'a'),
+row(),
+multiset[1, 1],
+date_format(ts, 'yyyy'),
+`my f`(1),
+c.d.f(1),
+now() - current_timestamp;

@@ -1,0 +1,12 @@
+SELECT CURRENT_DATE = LOCALTIMESTAMP,
+count(*) + count(distinct a) + sum(all b),
+sum(a) filter (where b > 1),
+count(*) over w,
+row_number() over (partition by a, b order by c desc nulls last, d),
+sum(a) over (w rows between 2 preceding and current row),
+sum(a) over (order by t range interval '1' day preceding),
+sum(a) over (order by t range between unbounded preceding and unbounded following),
+first_value(a) ignore nulls over (order by t),
+last_value(a respect nulls),
+left(a, 2) || right(b, 1),
+if(a, 1, 2);

@@ -1,0 +1,12 @@
+SELECT year(d) + hour(t),
+f(x => 1, y => 'a'),
+cast(a as decimal(10,2)),
+try_cast('x' as int),
+extract(year from ts),
+extract(days from interval '1' day),
+floor(ts to week) = ceiling(x),
+position('a' in s),
+position('a' in s from 3),
+substring(s from 2 for 3) || substring(s, 2),
+trim(s),
+trim(leading 'x' from s);

@@ -1,0 +1,12 @@
+SELECT trim(trailing from s),
+trim('x' from s),
+overlay(a placing b from 1 for 2),
+timestampadd(minute, 5, ts),
+timestampdiff(sql_tsi_day, a, b),
+case when a then 1 when b then 2 else 3 end,
+case a when 1, 2 then 'x' end,
+exists (select 1 from t),
+not exists (values (1)),
+tumble_start(ts, interval '1' hour),
+grouping(a) + grouping_id(a, b),
+source_watermark();

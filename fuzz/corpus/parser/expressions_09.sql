@@ -1,0 +1,12 @@
+SELECT t.`order`.field,
+result + datetime,
+json_value(j, '$.a'),
+json_value(j, 'lax $.a' returning int default -1 on empty error on error),
+json_exists(j, '$.a' true on error),
+json_query(j, '$' with wrapper empty array on empty null on error),
+json_query(j, '$' returning array<string> with conditional array wrapper),
+json_query(j, '$' without array wrapper),
+json_object('a' value 1, key 'b' value c absent on null),
+json_object('a' : 1),
+json_object(),
+json_object(key value 1);

@@ -1,0 +1,12 @@
+SELECT json_array(1, 'a' null on null),
+json_array(null on null),
+json_objectagg(key k value v null on null) filter (where k is not null),
+json_arrayagg(a absent on null),
+json_string(a),
+integer,
+dec(5),
+numeric(5, 2) not null,
+character varying(10),
+char varying,
+character(3),
+binary varying(3);

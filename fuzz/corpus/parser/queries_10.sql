@@ -1,0 +1,1 @@
+select a name, b data, c type from t key;

@@ -1,0 +1,2 @@
+alter view v as select 1;
+drop view if exists v;
