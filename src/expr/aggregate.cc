@@ -1,105 +1,104 @@
 #include "expr/aggregate.h"
 
 #include <algorithm>
-#include <array>
 
-#include <arrow/array/array_primitive.h>
+#include <arrow/api.h>
 
+#include "common/text.h"
+#include "expr/accumulators.h"
+#include "expr/registry.h"
 #include "types/coercion.h"
 
 namespace sluice::expr {
+
+std::string AggregateCall::ToString(const Schema& input) const {
+  std::string text = name + "(";
+  if (distinct) text += "DISTINCT ";
+  if (arguments.empty()) text += "*";
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (i > 0) text += ", ";
+    text += arguments[i]->ToString(input);
+  }
+  text += ")";
+  if (filter != nullptr) text += " FILTER (WHERE " + filter->ToString(input) + ")";
+  return text;
+}
+
+bool IsAggregateName(std::string_view name) {
+  const std::string upper = ToUpperAscii(name);
+  const auto names = AggregateFunctionNames();
+  return std::find(names.begin(), names.end(), upper) != names.end();
+}
+
 namespace {
 
-constexpr std::array<std::string_view, 5> kOffered = {"AVG", "COUNT", "MAX", "MIN", "SUM"};
-// Aggregates of Flink that are known by name, so that a call is refused by what it is and not as an
-// unknown function.
-constexpr std::array<std::string_view, 22> kLater = {"APPROX_COUNT_DISTINCT",
-                                                     "ARRAY_AGG",
-                                                     "COLLECT",
-                                                     "FIRST_VALUE",
-                                                     "GROUPING",
-                                                     "GROUPING_ID",
-                                                     "GROUP_ID",
-                                                     "JSON_ARRAYAGG",
-                                                     "JSON_OBJECTAGG",
-                                                     "LAG",
-                                                     "LAST_VALUE",
-                                                     "LEAD",
-                                                     "LISTAGG",
-                                                     "NTILE",
-                                                     "PERCENTILE",
-                                                     "RANK",
-                                                     "STDDEV",
-                                                     "STDDEV_POP",
-                                                     "STDDEV_SAMP",
-                                                     "VARIANCE",
-                                                     "VAR_POP",
-                                                     "VAR_SAMP"};
-
-bool Contains(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+Status WrongCount(const std::string& name, std::string_view expected) {
+  return Status::Validation("Invalid number of arguments to function '" + name +
+                            "'. Was expecting " + std::string(expected) + " arguments");
 }
 
-Status WrongCount(std::string_view name, int expected) {
-  return Status::Validation("Invalid number of arguments to function '" + std::string(name) +
-                            "'. Was expecting " + std::to_string(expected) + " arguments");
-}
-
-Status WrongType(std::string_view name, const SqlType& type, std::string_view forms) {
-  return Status::Validation("Cannot apply '" + std::string(name) + "' to arguments of type '" +
-                            std::string(name) + "(<" + ValidatorTypeName(type) +
-                            ">)'. Supported form(s): " + std::string(forms));
-}
-
-Result<SqlType> ResultType(std::string_view name, const SqlType& input) {
-  if (name == "MIN" || name == "MAX") {
-    if (!IsComparable(input, true))
-      return WrongType(name, input, "'" + std::string(name) + "(<COMPARABLE_TYPE>)'");
-    return input.WithNullable(true);
+Result<SqlType> ResultType(const std::string& name, const SqlType& input) {
+  if (name == "COUNT") return SqlType::Bigint().NotNull();
+  if (input.kind() == TypeKind::kNull) return Status::Validation("Illegal use of 'NULL'");
+  if (name == "SUM") return SumType(input);
+  if (name == "AVG") return AvgType(input);
+  if (!IsComparable(input, /*ordered=*/true)) {
+    return Status::Validation("Cannot apply '" + name + "' to arguments of type '" + name + "(<" +
+                              ValidatorTypeName(input) + ">)'. Supported form(s): '" + name +
+                              "(<COMPARABLE_TYPE>)'");
   }
-  Result<SqlType> type = name == "SUM" ? SumType(input) : AvgType(input);
-  if (!type.ok()) return WrongType(name, input, "'" + std::string(name) + "(<NUMERIC>)'");
-  return type->WithNullable(true);
+  return input.WithNullable(true);
 }
 
 }  // namespace
 
-bool IsAggregateName(std::string_view name) {
-  return Contains(kOffered, name) || Contains(kLater, name);
-}
-
-std::string AggregateCall::ToString(const Schema& input) const {
-  std::string text = name + "(" + (distinct ? "DISTINCT " : "");
-  if (arguments.empty()) text += "*";
-  for (size_t i = 0; i < arguments.size(); ++i)
-    text += (i > 0 ? ", " : "") + arguments[i]->ToString(input);
-  text += ")";
-  if (filter) text += " FILTER (WHERE " + filter->ToString(input) + ")";
-  return text;
-}
-
 Result<AggregateCall> MakeAggregate(std::string_view name, std::vector<ExprPtr> arguments,
                                     bool distinct, ExprPtr filter) {
-  if (!Contains(kOffered, name)) {
-    return Status::Unsupported("The aggregate function " + std::string(name) +
-                               " is not supported yet.");
-  }
   AggregateCall call;
-  call.name = name;
-  call.distinct = distinct && !arguments.empty() && name != "MIN" &&
-                  name != "MAX";  // They do not change by repeats.
-  call.filter = std::move(filter);
-  if (name == "COUNT") {
-    if (arguments.size() > 1) return WrongCount(name, 1);
-    call.type = SqlType::Bigint().NotNull();
-  } else {
-    if (arguments.size() != 1) return WrongCount(name, 1);
-    if (arguments[0]->type().kind() == TypeKind::kNull)
-      return Status::Validation("Illegal use of 'NULL'");
-    SLUICE_ASSIGN_OR_RETURN(call.type, ResultType(name, arguments[0]->type()));
+  call.name = ToUpperAscii(name);
+  if (!IsAggregateName(call.name)) {
+    std::vector<SqlType> types;
+    for (const ExprPtr& argument : arguments) types.push_back(argument->type());
+    return UnknownFunction(name, types);
   }
+  const bool known = call.name == "COUNT" || call.name == "SUM" || call.name == "AVG" ||
+                     call.name == "MIN" || call.name == "MAX";
+  if (!known)
+    return Status::Unsupported("The aggregate function " + call.name + " is not supported yet.");
+  if (arguments.size() > 1) {
+    if (call.name == "COUNT") {
+      return Status::Unsupported(
+          "COUNT of several arguments is not supported; count a ROW or one column.");
+    }
+    return WrongCount(call.name, "1");
+  }
+  if (arguments.empty() && (call.name != "COUNT" || distinct)) return WrongCount(call.name, "1");
+  if (filter != nullptr && filter->type().kind() != TypeKind::kBoolean) {
+    return Status::Validation("FILTER must be a BOOLEAN condition, not " +
+                              filter->type().ToString() + ".");
+  }
+  SLUICE_ASSIGN_OR_RETURN(
+      call.type, ResultType(call.name, arguments.empty() ? SqlType::Null() : arguments[0]->type()));
   call.arguments = std::move(arguments);
+  // MIN and MAX of distinct values are those of all.
+  call.distinct = distinct && call.name != "MIN" && call.name != "MAX";
+  call.filter = std::move(filter);
   return call;
+}
+
+Result<std::unique_ptr<Accumulator>> MakeAccumulator(const AggregateCall& call,
+                                                     arrow::MemoryPool* pool) {
+  const SqlType input = call.arguments.empty() ? SqlType::Null() : call.arguments[0]->type();
+  std::unique_ptr<Accumulator> made;
+  if (call.name == "COUNT") {
+    made = internal::MakeCount(pool);
+  } else if (call.name == "SUM" || call.name == "AVG") {
+    SLUICE_ASSIGN_OR_RETURN(made, internal::MakeSum(input, call.type, call.name == "AVG", pool));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(made, internal::MakeExtreme(call.type, call.name == "MAX", pool));
+  }
+  if (!call.distinct) return made;
+  return internal::MakeDistinct(input, std::move(made), pool);
 }
 
 Status AddRows(const AggregateCall& call, Accumulator& accumulator, const arrow::RecordBatch& rows,
@@ -109,7 +108,7 @@ Status AddRows(const AggregateCall& call, Accumulator& accumulator, const arrow:
   if (!call.arguments.empty()) {
     SLUICE_ASSIGN_OR_RETURN(values, EvaluateToArray(*call.arguments[0], rows, context));
   }
-  if (call.filter) {
+  if (call.filter != nullptr) {
     SLUICE_ASSIGN_OR_RETURN(selected, EvaluateToArray(*call.filter, rows, context));
   }
   return accumulator.Add(values.get(), group_of_row,

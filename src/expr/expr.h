@@ -1,5 +1,5 @@
-// Bound expressions: typed trees that evaluate whole batches. Made by the SQL binder, evaluated by operators, looked into by
-// push-down. Immutable and thread-safe; shared between plans and tasks.
+// Bound expressions: typed trees that evaluate whole batches. Made by the SQL binder, evaluated by
+// operators, looked into by push-down. Immutable and thread-safe; shared between plans and tasks.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ namespace sluice::expr {
 struct EvalContext {
   TimeZone session_zone;
   const Clock* clock = &Clock::System();
-  /// Batch mode: CURRENT_TIMESTAMP and friends are fixed to this instant; streaming: taken from the clock per batch.
+  /// Batch mode: CURRENT_TIMESTAMP and friends are fixed to this instant; streaming: taken from the
+  /// clock per batch.
   std::optional<int64_t> fixed_now_ms;
   /// CURRENT_WATERMARK: nullopt before the first watermark.
   std::optional<int64_t> watermark_ms;
@@ -45,9 +46,11 @@ class Expr {
   ExprKind kind() const { return kind_; }
   const SqlType& type() const { return type_; }
 
-  /// One value a row of `rows` (array), or one for all (scalar). The Arrow type is type().ToArrow(). Fails with kDataError
-  /// when a value makes it fail ("For input string: 'abc'. …"), naming the function.
-  virtual Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows, const EvalContext& context) const = 0;
+  /// One value a row of `rows` (array), or one for all (scalar). The Arrow type is
+  /// type().ToArrow(). Fails with kDataError when a value makes it fail ("For input string: 'abc'.
+  /// …"), naming the function.
+  virtual Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows,
+                                        const EvalContext& context) const = 0;
 
   /// SQL-like text for EXPLAIN and messages; columns by `input` names.
   virtual std::string ToString(const Schema& input) const = 0;
@@ -71,7 +74,8 @@ class ColumnExpr final : public Expr {
  public:
   ColumnExpr(int index, SqlType type) : Expr(ExprKind::kColumn, std::move(type)), index_(index) {}
   int index() const { return index_; }
-  Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows, const EvalContext& context) const override;
+  Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows,
+                                const EvalContext& context) const override;
   std::string ToString(const Schema& input) const override;
   ExprPtr WithChildren(std::vector<ExprPtr> children) const override;
   bool deterministic() const override { return true; }
@@ -86,7 +90,8 @@ class LiteralExpr final : public Expr {
   LiteralExpr(std::shared_ptr<arrow::Scalar> value, SqlType type)
       : Expr(ExprKind::kLiteral, std::move(type)), value_(std::move(value)) {}
   const std::shared_ptr<arrow::Scalar>& value() const { return value_; }
-  Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows, const EvalContext& context) const override;
+  Result<arrow::Datum> Evaluate(const arrow::RecordBatch& rows,
+                                const EvalContext& context) const override;
   std::string ToString(const Schema& input) const override;
   ExprPtr WithChildren(std::vector<ExprPtr> children) const override;
   bool deterministic() const override { return true; }
@@ -96,13 +101,15 @@ class LiteralExpr final : public Expr {
 };
 
 /// Evaluates to an array of rows.num_rows() values (scalars are spread).
-Result<std::shared_ptr<arrow::Array>> EvaluateToArray(const Expr& expression, const arrow::RecordBatch& rows,
+Result<std::shared_ptr<arrow::Array>> EvaluateToArray(const Expr& expression,
+                                                      const arrow::RecordBatch& rows,
                                                       const EvalContext& context);
 
 /// Indices of the input columns that `expression` uses, sorted, without repeats.
 std::vector<int> UsedColumns(const Expr& expression);
 
-/// The same expression over other column positions: column i becomes mapping[i] (which must be >= 0 for used columns).
+/// The same expression over other column positions: column i becomes mapping[i] (which must be >= 0
+/// for used columns).
 ExprPtr RemapColumns(const ExprPtr& expression, const std::vector<int>& mapping);
 
 /// Splits `a AND b AND c` into its conjuncts.

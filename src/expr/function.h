@@ -38,16 +38,23 @@ using ResolveFunction = Result<Signature> (*)(std::span<const Argument> argument
 /// The failure of a ResolveFunction that has nothing special to say.
 Status TypesDoNotFit();
 
-/// What a kernel gets. Every argument is an array of `row_count` values or, for a scalar, a Datum
-/// of kind SCALAR; their Arrow types are those of `argument_types`.
+/// One evaluated argument: an array of row_count values or, when `constant`, of one value that
+/// stands for every row.
+struct KernelArgument {
+  std::shared_ptr<arrow::Array> values;
+  bool constant = false;
+  const SqlType* type = nullptr;
+};
+
+/// What a kernel gets. The Arrow types of the arguments are those of their SQL types.
 struct KernelCall {
   const EvalContext& context;
-  std::span<const arrow::Datum> arguments;
-  std::span<const SqlType> argument_types;
+  std::span<const KernelArgument> arguments;
   const SqlType& result_type;
   int64_t row_count;
 };
-/// Computes an array of `row_count` values of type result_type.ToArrow().
+/// Computes an array of `row_count` values of type result_type.ToArrow(). May throw std::bad_alloc,
+/// which the caller turns into a Status.
 using Kernel = Result<std::shared_ptr<arrow::Array>> (*)(const KernelCall& call);
 
 /// For functions that must not evaluate every argument for every row (COALESCE, IF).
@@ -55,6 +62,25 @@ using LazyKernel = Result<arrow::Datum> (*)(std::span<const ExprPtr> arguments,
                                             const SqlType& result_type,
                                             const arrow::RecordBatch& rows,
                                             const EvalContext& context);
+
+/// What a parameter takes, and what the kernel gets.
+enum class Accept : uint8_t {
+  kAny,      // Anything but an untyped NULL, as it is.
+  kText,     // CHAR or VARCHAR, as it is.
+  kBinary,   // BINARY or VARBINARY, as it is.
+  kBytes,    // Text or binary, as it is.
+  kInteger,  // Any integer type, as BIGINT.
+  kDouble,   // Any number, as DOUBLE.
+  kNumber,   // Any number, as it is.
+  kBoolean,
+};
+
+/// A plain signature; functions with rules of their own have a ResolveFunction.
+struct Parameters {
+  std::vector<Accept> accepts;
+  SqlType result;
+  bool repeat_last = false;  // The last parameter may come any number of times (at least once).
+};
 
 /// Whether the result can be NULL. Kernels compute validity themselves; this drives the type and
 /// constant folding.
@@ -84,9 +110,12 @@ struct FunctionDoc {
 struct ScalarFunction {
   std::string_view name;   // Upper case.
   std::string_view group;  // "string", "temporal", …: for SHOW FUNCTIONS and the docs.
-  int min_arguments = 0;
-  int max_arguments = 0;  // -1: any number.
+  /// The forms of the call, tried in order...
+  std::vector<Parameters> signatures = {};
+  /// ... or typing by code, with the number of arguments it takes (max -1: any).
   ResolveFunction resolve = nullptr;
+  int min_arguments = 0;
+  int max_arguments = 0;
   Nulls nulls = Nulls::kPropagate;
   Kernel kernel = nullptr;
   LazyKernel lazy_kernel = nullptr;  // Instead of `kernel`.

@@ -1,158 +1,164 @@
 #include "expr/group_table.h"
 
-#include <string_view>
-
-#include <arrow/array/concatenate.h>
+#include <arrow/api.h>
 
 #include "expr/key_bytes.h"
+#include "expr/key_split.h"
 #include "expr/sort.h"
 #include "types/arrow_status.h"
 
 namespace sluice::expr {
+
 namespace {
 
-constexpr int32_t kEmpty = -1;
+/// Keys as bytes, one after the other.
+struct StoredKey {
+  uint64_t hash;
+  size_t begin;
+  uint32_t size;
+};
 
 }  // namespace
 
 struct GroupTable::Rep {
-  Schema schema;
-  std::shared_ptr<arrow::Schema> arrow_schema;
+  Schema keys;
   arrow::MemoryPool* pool;
-  std::vector<int> all_columns;
-  // Key bytes of all groups, one behind the other, and where each begins.
-  std::string bytes;
-  std::vector<size_t> begin = {0};
-  std::vector<uint64_t> hashes;
-  std::vector<int32_t> slots;
-  // Key rows in the order of their groups, one batch a call that made groups; joined when they are
-  // asked for.
-  std::vector<std::shared_ptr<arrow::RecordBatch>> key_rows;
+  std::string arena;
+  std::vector<StoredKey> stored;  // By group id.
+  std::vector<int32_t> slots;     // Open addressing; -1 is free.
+  std::vector<std::shared_ptr<arrow::RecordBatch>>
+      chunks;  // The keys as rows, in the order of ids.
+  int64_t chunk_bytes = 0;
 
-  std::string_view KeyOf(int32_t id) const {
-    const size_t at = begin[static_cast<size_t>(id)];
-    return std::string_view(bytes).substr(at, begin[static_cast<size_t>(id) + 1] - at);
+  Rep(Schema schema, arrow::MemoryPool* memory)
+      : keys(std::move(schema)), pool(memory), slots(256, -1) {}
+
+  std::vector<int> columns() const {
+    std::vector<int> all;
+    for (int i = 0; i < keys.column_count(); ++i) all.push_back(i);
+    return all;
   }
 
-  int64_t group_count() const { return static_cast<int64_t>(hashes.size()); }
-
-  /// Slot of the key: its id is there, or kEmpty where it would go.
-  size_t SlotOf(std::string_view key, uint64_t hash) const {
+  /// The slot of `key`, or the free one where it belongs.
+  size_t SlotOf(uint64_t hash, std::string_view key) const {
     size_t slot = hash & (slots.size() - 1);
-    while (slots[slot] != kEmpty &&
-           (hashes[static_cast<size_t>(slots[slot])] != hash || KeyOf(slots[slot]) != key)) {
+    while (slots[slot] >= 0) {
+      const StoredKey& other = stored[static_cast<size_t>(slots[slot])];
+      if (other.hash == hash && std::string_view(arena).substr(other.begin, other.size) == key) {
+        break;
+      }
       slot = (slot + 1) & (slots.size() - 1);
     }
     return slot;
   }
 
-  void Grow() {
-    slots.assign(slots.size() * 2, kEmpty);
-    for (size_t id = 0; id < hashes.size(); ++id) {
-      size_t slot = hashes[id] & (slots.size() - 1);
-      while (slots[slot] != kEmpty) slot = (slot + 1) & (slots.size() - 1);
-      slots[slot] = static_cast<int32_t>(id);
+  void Add(size_t slot, uint64_t hash, std::string_view key) {
+    slots[slot] = static_cast<int32_t>(stored.size());
+    stored.push_back({hash, arena.size(), static_cast<uint32_t>(key.size())});
+    arena.append(key);
+    if (stored.size() * 2 <= slots.size()) return;
+    slots.assign(slots.size() * 2, -1);
+    for (size_t id = 0; id < stored.size(); ++id) {
+      size_t at = stored[id].hash & (slots.size() - 1);
+      while (slots[at] >= 0) at = (at + 1) & (slots.size() - 1);
+      slots[at] = static_cast<int32_t>(id);
     }
   }
 
-  int32_t Insert(std::string_view key, uint64_t hash, size_t slot) {
-    const int32_t id = static_cast<int32_t>(hashes.size());
-    bytes.append(key);
-    begin.push_back(bytes.size());
-    hashes.push_back(hash);
-    slots[slot] = id;
-    if (hashes.size() * 2 > slots.size()) Grow();
-    return id;
-  }
-
-  Status JoinKeyRows() {
-    if (key_rows.size() <= 1) return {};
-    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::RecordBatch> joined,
-                            FromArrow(arrow::ConcatenateRecordBatches(key_rows, pool)));
-    key_rows.assign(1, std::move(joined));
+  /// Keeps the rows of new keys, in the order of their ids.
+  Status KeepRows(const arrow::RecordBatch& rows, const std::vector<int64_t>& new_rows) {
+    if (new_rows.empty()) return {};
+    SLUICE_ASSIGN_OR_RETURN(auto chunk, TakeRows(rows, new_rows, pool));
+    chunk_bytes += Batch(chunk).byte_size();
+    chunks.push_back(std::move(chunk));
     return {};
   }
 };
 
-GroupTable::GroupTable(Schema keys, arrow::MemoryPool* pool) : rep_(std::make_unique<Rep>()) {
-  rep_->arrow_schema = keys.ToArrow();
-  rep_->pool = pool;
-  for (int i = 0; i < keys.column_count(); ++i) rep_->all_columns.push_back(i);
-  rep_->schema = std::move(keys);
-  rep_->slots.assign(256, kEmpty);
-}
-
+GroupTable::GroupTable(Schema keys, arrow::MemoryPool* pool)
+    : rep_(std::make_unique<Rep>(std::move(keys), pool)) {}
 GroupTable::~GroupTable() = default;
 GroupTable::GroupTable(GroupTable&&) noexcept = default;
 GroupTable& GroupTable::operator=(GroupTable&&) noexcept = default;
 
+namespace {
+
+void KeyOfRow(const arrow::RecordBatch& keys, int64_t row, std::string* bytes) {
+  bytes->clear();
+  for (const std::shared_ptr<arrow::Array>& column : keys.columns()) {
+    AppendKeyBytes(*column, row, bytes);
+  }
+}
+
+}  // namespace
+
 Result<std::vector<int32_t>> GroupTable::GroupIds(const arrow::RecordBatch& keys) {
-  Rep& rep = *rep_;
-  std::vector<int32_t> ids(static_cast<size_t>(keys.num_rows()), 0);
-  if (rep.all_columns.empty()) {
-    if (rep.hashes.empty() && keys.num_rows() > 0) rep.Insert("", 0, 0);
-    return ids;
-  }
-  SLUICE_ASSIGN_OR_RETURN(const KeyBytes bytes, KeyBytes::Make(keys, rep.all_columns));
+  // Within the batch first: its distinct keys are fewer than its rows, and only they are looked up.
+  SLUICE_ASSIGN_OR_RETURN(KeyIds local, IdentifyKeys(keys, rep_->columns()));
+  std::vector<int32_t> group_of_key;
   std::vector<int64_t> new_rows;
-  for (int64_t row = 0; row < keys.num_rows(); ++row) {
-    const std::string_view key = bytes.key(row);
-    if (row > 0 && key == bytes.key(row - 1)) {
-      ids[static_cast<size_t>(row)] = ids[static_cast<size_t>(row) - 1];
-      continue;
-    }
-    const uint64_t hash = StableHash(key);
-    const size_t slot = rep.SlotOf(key, hash);
-    int32_t id = rep.slots[slot];
-    if (id == kEmpty) {
-      id = rep.Insert(key, hash, slot);
+  std::string bytes;
+  for (const int64_t row : local.first_row) {
+    KeyOfRow(keys, row, &bytes);
+    const uint64_t hash = HashBytes(bytes);
+    const size_t slot = rep_->SlotOf(hash, bytes);
+    if (rep_->slots[slot] < 0) {
+      group_of_key.push_back(static_cast<int32_t>(rep_->stored.size()));
+      rep_->Add(slot, hash, bytes);
       new_rows.push_back(row);
+    } else {
+      group_of_key.push_back(rep_->slots[slot]);
     }
-    ids[static_cast<size_t>(row)] = id;
   }
-  if (!new_rows.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::RecordBatch> rows,
-                            TakeRows(keys, new_rows, rep.pool));
-    rep.key_rows.push_back(
-        arrow::RecordBatch::Make(rep.arrow_schema, rows->num_rows(), rows->columns()));
-    if (rep.key_rows.size() >= 1024) SLUICE_RETURN_NOT_OK(rep.JoinKeyRows());
-  }
-  return ids;
+  SLUICE_RETURN_NOT_OK(rep_->KeepRows(keys, new_rows));
+  for (int32_t& id : local.id_of_row) id = group_of_key[static_cast<size_t>(id)];
+  return std::move(local.id_of_row);
 }
 
 Result<std::vector<int32_t>> GroupTable::FindGroupIds(const arrow::RecordBatch& keys) const {
-  const Rep& rep = *rep_;
-  std::vector<int32_t> ids(static_cast<size_t>(keys.num_rows()), rep.hashes.empty() ? kEmpty : 0);
-  if (rep.all_columns.empty()) return ids;
-  SLUICE_ASSIGN_OR_RETURN(const KeyBytes bytes, KeyBytes::Make(keys, rep.all_columns));
-  for (int64_t row = 0; row < keys.num_rows(); ++row) {
-    const std::string_view key = bytes.key(row);
-    ids[static_cast<size_t>(row)] = rep.slots[rep.SlotOf(key, StableHash(key))];
+  SLUICE_ASSIGN_OR_RETURN(KeyIds local, IdentifyKeys(keys, rep_->columns()));
+  std::vector<int32_t> group_of_key;
+  std::string bytes;
+  for (const int64_t row : local.first_row) {
+    KeyOfRow(keys, row, &bytes);
+    group_of_key.push_back(rep_->slots[rep_->SlotOf(HashBytes(bytes), bytes)]);
   }
-  return ids;
+  for (int32_t& id : local.id_of_row) id = group_of_key[static_cast<size_t>(id)];
+  return std::move(local.id_of_row);
 }
 
-int64_t GroupTable::group_count() const { return rep_->group_count(); }
+int64_t GroupTable::group_count() const { return static_cast<int64_t>(rep_->stored.size()); }
 
 Result<std::shared_ptr<arrow::RecordBatch>> GroupTable::Keys(int64_t begin, int64_t end) const {
-  if (rep_->all_columns.empty()) {
-    return arrow::RecordBatch::Make(rep_->arrow_schema, end - begin, arrow::ArrayVector{});
+  std::vector<std::shared_ptr<arrow::RecordBatch>> parts;
+  int64_t first = 0;
+  for (const auto& chunk : rep_->chunks) {
+    const int64_t from = std::max(begin - first, int64_t{0});
+    const int64_t to = std::min(end - first, chunk->num_rows());
+    if (from < to) parts.push_back(chunk->Slice(from, to - from));
+    first += chunk->num_rows();
   }
-  SLUICE_RETURN_NOT_OK(rep_->JoinKeyRows());
-  if (rep_->key_rows.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(
-        std::shared_ptr<arrow::RecordBatch> none,
-        FromArrow(arrow::RecordBatch::MakeEmpty(rep_->arrow_schema, rep_->pool)));
-    return none;
+  const std::shared_ptr<arrow::Schema> schema = rep_->keys.ToArrow();
+  arrow::ArrayVector columns;
+  for (int i = 0; i < rep_->keys.column_count(); ++i) {
+    arrow::ArrayVector pieces;
+    for (const auto& part : parts) pieces.push_back(part->column(i));
+    if (pieces.empty()) {
+      SLUICE_ASSIGN_ARROW(auto none, arrow::MakeEmptyArray(schema->field(i)->type(), rep_->pool));
+      columns.push_back(std::move(none));
+    } else {
+      SLUICE_ASSIGN_ARROW(auto joined, arrow::Concatenate(pieces, rep_->pool));
+      columns.push_back(std::move(joined));
+    }
   }
-  return rep_->key_rows[0]->Slice(begin, end - begin);
+  const int64_t count = std::max(int64_t{0}, std::min(end, group_count()) - begin);
+  return arrow::RecordBatch::Make(schema, count, std::move(columns));
 }
 
 int64_t GroupTable::memory_bytes() const {
-  // Keys are held twice: as bytes for look-up and as rows for output.
-  return static_cast<int64_t>(
-      2 * rep_->bytes.capacity() + rep_->hashes.capacity() * sizeof(uint64_t) +
-      rep_->begin.capacity() * sizeof(size_t) + rep_->slots.capacity() * sizeof(int32_t));
+  return static_cast<int64_t>(rep_->arena.capacity() + rep_->stored.capacity() * sizeof(StoredKey) +
+                              rep_->slots.capacity() * sizeof(int32_t)) +
+         rep_->chunk_bytes;
 }
 
 }  // namespace sluice::expr

@@ -34,9 +34,13 @@ class CallExpr final : public Expr {
   bool deterministic() const override { return deterministic_; }
 
  private:
+  Result<arrow::Datum> EvaluateKernel(const arrow::RecordBatch& rows,
+                                      const EvalContext& context) const;
+
   const ScalarFunction* function_;  // Static storage.
   std::vector<ExprPtr> arguments_;
-  std::vector<SqlType> argument_types_;
+  std::vector<KernelArgument>
+      constants_;  // Literal arguments as arrays of one value; others empty.
   bool deterministic_;
 };
 

@@ -34,6 +34,9 @@ Result<std::shared_ptr<arrow::RecordBatch>> TakeRows(const arrow::RecordBatch& r
                                                      arrow::MemoryPool* pool);
 Result<Batch> TakeRows(const Batch& batch, const std::vector<int64_t>& indices,
                        arrow::MemoryPool* pool);
+/// The same with 32-bit indices, which is what a batch needs.
+Result<Batch> TakeRows32(const Batch& batch, const std::vector<int32_t>& indices,
+                         arrow::MemoryPool* pool);
 /// The rows where `condition` is true (a scalar condition keeps all or none). No copy when all
 /// stay.
 Result<Batch> FilterRows(const Batch& batch, const arrow::Datum& condition,

@@ -20,7 +20,8 @@ std::string_view RowKindText(RowKind kind) {
 
 Batch Batch::Slice(int64_t offset, int64_t length) const {
   std::shared_ptr<arrow::Int8Array> kinds;
-  if (row_kinds_) kinds = std::static_pointer_cast<arrow::Int8Array>(row_kinds_->Slice(offset, length));
+  if (row_kinds_)
+    kinds = std::static_pointer_cast<arrow::Int8Array>(row_kinds_->Slice(offset, length));
   return Batch(rows_->Slice(offset, length), std::move(kinds));
 }
 

@@ -32,7 +32,8 @@ SqlType SqlType::Map(SqlType key, SqlType value) {
 
 SqlType SqlType::Multiset(SqlType element) {
   SqlType type = Of(TypeKind::kMultiset);
-  type.children_ = std::make_shared<const Children>(Children{std::move(element), Int().NotNull(), {}});
+  type.children_ =
+      std::make_shared<const Children>(Children{std::move(element), Int().NotNull(), {}});
   return type;
 }
 
@@ -64,7 +65,9 @@ const std::vector<RowField>& SqlType::fields() const {
 }
 
 bool operator==(const SqlType& a, const SqlType& b) {
-  if (a.kind_ != b.kind_ || a.nullable_ != b.nullable_ || a.first_ != b.first_ || a.second_ != b.second_) return false;
+  if (a.kind_ != b.kind_ || a.nullable_ != b.nullable_ || a.first_ != b.first_ ||
+      a.second_ != b.second_)
+    return false;
   if (a.children_ == b.children_) return true;
   if (!a.children_ || !b.children_) return false;
   return a.children_->element == b.children_->element && a.children_->value == b.children_->value &&
@@ -128,10 +131,12 @@ std::shared_ptr<arrow::DataType> SqlType::ToArrow() const {
       return arrow::list(ArrowField("element", element()));
     case TypeKind::kMap:
     case TypeKind::kMultiset:
-      return std::make_shared<arrow::MapType>(ArrowField("key", key().NotNull()), ArrowField("value", value()));
+      return std::make_shared<arrow::MapType>(ArrowField("key", key().NotNull()),
+                                              ArrowField("value", value()));
     case TypeKind::kRow: {
       arrow::FieldVector fields;
-      for (const RowField& field : this->fields()) fields.push_back(ArrowField(field.name, field.type));
+      for (const RowField& field : this->fields())
+        fields.push_back(ArrowField(field.name, field.type));
       return arrow::struct_(std::move(fields));
     }
   }
@@ -149,7 +154,9 @@ std::string Quoted(const std::string& name) {
   return text + "`";
 }
 
-std::string WithNumber(const char* name, int32_t number) { return std::string(name) + "(" + std::to_string(number) + ")"; }
+std::string WithNumber(const char* name, int32_t number) {
+  return std::string(name) + "(" + std::to_string(number) + ")";
+}
 
 std::string Render(const SqlType& type, bool full) {
   const auto render = [full](const SqlType& t) { return full ? t.ToFullString() : t.ToString(); };
@@ -171,7 +178,8 @@ std::string Render(const SqlType& type, bool full) {
     case TypeKind::kDouble:
       return "DOUBLE";
     case TypeKind::kDecimal:
-      return "DECIMAL(" + std::to_string(type.precision()) + ", " + std::to_string(type.scale()) + ")";
+      return "DECIMAL(" + std::to_string(type.precision()) + ", " + std::to_string(type.scale()) +
+             ")";
     case TypeKind::kChar:
       return WithNumber("CHAR", type.length());
     case TypeKind::kVarchar:
@@ -216,7 +224,11 @@ std::string Render(const SqlType& type, bool full) {
 
 }  // namespace
 
-std::string SqlType::ToString() const { return Render(*this, false) + (nullable_ ? "" : " NOT NULL"); }
-std::string SqlType::ToFullString() const { return Render(*this, true) + (nullable_ ? "" : " NOT NULL"); }
+std::string SqlType::ToString() const {
+  return Render(*this, false) + (nullable_ ? "" : " NOT NULL");
+}
+std::string SqlType::ToFullString() const {
+  return Render(*this, true) + (nullable_ ? "" : " NOT NULL");
+}
 
 }  // namespace sluice

@@ -1,0 +1,28 @@
+// The accumulators of the aggregate functions; made by MakeAccumulator (aggregate.h).
+#pragma once
+
+#include <memory>
+
+#include <arrow/array/array_primitive.h>
+
+#include "expr/aggregate.h"
+
+namespace sluice::expr::internal {
+
+/// COUNT(*) without an argument, COUNT(x) with one.
+std::unique_ptr<Accumulator> MakeCount(arrow::MemoryPool* pool);
+/// SUM and AVG of numbers. `input` is the argument's type, `result` the call's.
+Result<std::unique_ptr<Accumulator>> MakeSum(const SqlType& input, const SqlType& result,
+                                             bool average, arrow::MemoryPool* pool);
+Result<std::unique_ptr<Accumulator>> MakeExtreme(const SqlType& type, bool greatest,
+                                                 arrow::MemoryPool* pool);
+/// Lets each value of a group through to `inner` once.
+std::unique_ptr<Accumulator> MakeDistinct(const SqlType& input, std::unique_ptr<Accumulator> inner,
+                                          arrow::MemoryPool* pool);
+
+/// True when row `row` takes part: `selected` (null: all do) is TRUE there.
+inline bool IsSelected(const arrow::BooleanArray* selected, int64_t row) {
+  return selected == nullptr || (selected->IsValid(row) && selected->Value(row));
+}
+
+}  // namespace sluice::expr::internal

@@ -1,0 +1,151 @@
+#include "expr/functions/date_text.h"
+
+#include <limits>
+
+#include "expr/zone_offsets.h"
+#include "types/calendar.h"
+
+namespace sluice::expr {
+
+Result<const DatePattern*> PatternSource::Get(std::string_view pattern) {
+  if (!have_last_ || pattern != last_text_) {
+    SLUICE_ASSIGN_OR_RETURN(last_, DatePattern::Compile(pattern, style_));
+    last_text_ = std::string(pattern);
+    have_last_ = true;
+  }
+  return &last_;
+}
+
+WallTime WallTimeOf(int64_t local_seconds, int32_t nanos, int32_t offset_seconds,
+                    const TimeZone* zone) {
+  const int64_t day = FloorDiv(local_seconds, kSecondsPerDay);
+  return {day, static_cast<int32_t>(local_seconds - day * kSecondsPerDay), nanos, offset_seconds,
+          zone};
+}
+
+namespace {
+
+/// The text of one value and the range of values that have the same text.
+class TextRange {
+ public:
+  TextRange(const DatePattern& pattern, int64_t units_per_second, const TimeZone* zone)
+      : pattern_(pattern), units_(units_per_second), zone_(zone) {}
+
+  int64_t begin = 0;
+  uint64_t length = 0;  // Values v with uint64(v - begin) < length have `text`.
+  std::string text;
+
+  Status MoveTo(int64_t value) {
+    const int64_t seconds = FloorDiv(value, units_);
+    const auto nanos = static_cast<int32_t>((value - seconds * units_) * (1000000000 / units_));
+    TimeZone::OffsetRange range{std::numeric_limits<int64_t>::min(),
+                                std::numeric_limits<int64_t>::max(), 0};
+    if (zone_ != nullptr) {
+      if (seconds < range_.begin_seconds || seconds >= range_.end_seconds) {
+        range_ = zone_->RangeAt(seconds);
+      }
+      range = range_;
+    }
+    const int64_t local = seconds + range.offset_seconds;
+    text.clear();
+    SLUICE_RETURN_NOT_OK(
+        pattern_.Format(WallTimeOf(local, nanos, range.offset_seconds, zone_), &text));
+    const int64_t step = pattern_.unchanged_seconds();
+    if (step == 0) {
+      begin = value;
+      length = 1;
+      return {};
+    }
+    const int64_t first = FloorDiv(local, step) * step - range.offset_seconds;
+    const int64_t from = std::max(first, range.begin_seconds);
+    const int64_t to = std::min(first + step, range.end_seconds);
+    // Values near the ends of 64 bits would overflow; such a range is given up.
+    int64_t end = 0;
+    if (__builtin_mul_overflow(from, units_, &begin) || __builtin_mul_overflow(to, units_, &end)) {
+      begin = value;
+      length = 1;
+      return {};
+    }
+    length = static_cast<uint64_t>(end) - static_cast<uint64_t>(begin);
+    return {};
+  }
+
+ private:
+  const DatePattern& pattern_;
+  int64_t units_;
+  const TimeZone* zone_;
+  TimeZone::OffsetRange range_{1, 0, 0};
+};
+
+constexpr size_t kCopyBytes = 32;
+
+/// One pattern for all rows. Rows of a stream mostly share the day, or even the second: most rows
+/// are one comparison and one copy of fixed size.
+Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int64_t>& values,
+                                const DatePattern& pattern, int64_t units, const TimeZone* zone) {
+  const int64_t rows = call.row_count;
+  NullMask nulls(rows, call.context.pool);
+  for (const KernelArgument& argument : call.arguments) nulls.Merge(Operand(argument));
+  TextRange range(pattern, units, zone);
+  // Room for 20 characters a row and for the excess of the fixed copy.
+  TextBuilder out(rows, rows * 20 + static_cast<int64_t>(kCopyBytes), call.context.pool);
+  char text[kCopyBytes] = {};
+  int64_t begin = 0;
+  uint64_t length = 0;
+  size_t size = 0;
+  const bool check = nulls.any();
+  for (int64_t row = 0; row < rows; ++row) {
+    if (check && nulls.IsNull(row)) {
+      out.EndRow();
+      continue;
+    }
+    const int64_t value = values[row];
+    if (static_cast<uint64_t>(value) - static_cast<uint64_t>(begin) >= length) [[unlikely]] {
+      SLUICE_RETURN_NOT_OK(range.MoveTo(value));
+      begin = range.begin;
+      length = range.length;
+      size = range.text.size();
+      std::memcpy(text, range.text.data(), std::min(size, kCopyBytes));
+    }
+    if (size <= kCopyBytes) [[likely]] {
+      char* at = out.Reserve(static_cast<int64_t>(kCopyBytes));
+      std::memcpy(at, text, kCopyBytes);
+      out.Advance(at + size);
+    } else {
+      out.Append(range.text);
+    }
+    out.EndRow();
+  }
+  return out.Finish(call.result_type.ToArrow(), nulls);
+}
+
+}  // namespace
+
+Result<ArrayPtr> FormatTimes(const KernelCall& call, int64_t units_per_second, const TimeZone* zone,
+                             PatternStyle style, std::string_view fallback) {
+  const NumberOperand<int64_t> values(call.arguments[0]);
+  const bool has_pattern = call.arguments.size() > 1;
+  if (!has_pattern || call.arguments[1].constant) {
+    std::string_view text = fallback;
+    if (has_pattern) {
+      const TextOperand pattern(call.arguments[1]);
+      if (pattern.IsNull(0)) return NullResult(call);
+      text = pattern[0];
+    }
+    SLUICE_ASSIGN_OR_RETURN(const DatePattern pattern, DatePattern::Compile(text, style));
+    return FormatConstant(call, values, pattern, units_per_second, zone);
+  }
+  PatternSource patterns(style);
+  return MapText(
+      call, call.row_count * 20,
+      [&](TextBuilder& out, int64_t value, std::string_view text) -> Status {
+        SLUICE_ASSIGN_OR_RETURN(const DatePattern* pattern, patterns.Get(text));
+        TextRange range(*pattern, units_per_second, zone);
+        SLUICE_RETURN_NOT_OK(range.MoveTo(value));
+        out.Append(range.text);
+        return {};
+      },
+      values, TextOperand(call.arguments[1]));
+}
+
+}  // namespace sluice::expr
