@@ -18,6 +18,7 @@ CREATE TABLE orders_source (
 ) WITH (
   'connector' = 'datagen',
   'number-of-rows' = '1000000',
+  'rows-per-second' = '10000000',  -- as fast as it goes; the default is 10,000 a second
   'fields.order_id.kind' = 'sequence',
   'fields.order_id.start' = '1',
   'fields.order_id.end' = '1000000',
