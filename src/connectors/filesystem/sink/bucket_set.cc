@@ -98,8 +98,7 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
   ++next_number_;
   if (plan_.format->encoding == formats::Encoding::kRow) {
-    SetFile(bucket,
-            std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
+    SetFile(bucket, std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
   } else {
     const BulkWriterMaker make = [this](std::shared_ptr<arrow::io::OutputStream> stream) {
       const formats::FormatContext format_context{.session_zone = plan_.session_zone,
@@ -107,8 +106,8 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
       return plan_.format->make_bulk_writer(plan_.format_options, plan_.file_schema,
                                             std::move(stream), format_context);
     };
-    SLUICE_ASSIGN_OR_RETURN(auto file, PartFile::MakeBulk(std::move(writer), make, now_ms,
-                                                          context_.budget, &held_));
+    SLUICE_ASSIGN_OR_RETURN(
+        auto file, PartFile::MakeBulk(std::move(writer), make, now_ms, context_.budget, &held_));
     SetFile(bucket, std::move(file));
   }
   return {};
@@ -132,13 +131,13 @@ Result<size_t> BucketSet::AppendText(Bucket* bucket, std::string_view text,
     size_t end_row = row_ends.size();
     if (room < static_cast<int64_t>(row_ends.back() - begin)) {
       const auto first = row_ends.begin() + static_cast<std::ptrdiff_t>(row);
-      const auto over =
-          std::upper_bound(first, row_ends.end(), begin + static_cast<size_t>(std::max<int64_t>(room, 0)));
+      const auto over = std::upper_bound(first, row_ends.end(),
+                                         begin + static_cast<size_t>(std::max<int64_t>(room, 0)));
       if (over != row_ends.end()) end_row = static_cast<size_t>(over - row_ends.begin()) + 1;
     }
     const size_t end = row_ends[end_row - 1];
-    SLUICE_RETURN_NOT_OK(bucket->file->AppendText(
-        text.substr(begin, end - begin), static_cast<int64_t>(end_row - row), now_ms));
+    SLUICE_RETURN_NOT_OK(bucket->file->AppendText(text.substr(begin, end - begin),
+                                                  static_cast<int64_t>(end_row - row), now_ms));
     row = end_row;
     begin = end;
   }
@@ -245,7 +244,8 @@ void BucketSet::Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool
       [file_system = file_system_, shared_file, writer] {
         *writer = file_system->publisher().Resume(shared_file->handle);
         if (writer->ok()) return;
-        // A checkpoint older than the newest was chosen, and the run that followed it has published the file.
+        // A checkpoint older than the newest was chosen, and the run that followed it has published
+        // the file.
         auto described = file_system->publisher().Describe(shared_file->handle);
         if (!described.ok()) return;
         auto published = file_system->Stat(described->final_path);
@@ -266,8 +266,7 @@ void BucketSet::Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool
       });
 }
 
-Status BucketSet::TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count,
-                              bool same_layout,
+Status BucketSet::TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout,
                               Result<std::unique_ptr<fs::PartFileWriter>> writer) {
   if (!writer.ok()) return writer.status();
   if (*writer == nullptr) return {};
@@ -296,10 +295,10 @@ Status BucketSet::RollOnTimer(int64_t now_ms) {
     Bucket* bucket = Find(directory);
     if (bucket == nullptr) continue;
     // Rows that wait for a file count as in it since the first of them came.
-    const PartFileInfo info{.size_bytes = 0,
-                            .opened_ms = bucket->file ? bucket->file->info().opened_ms
-                                                      : bucket->first_row_ms,
-                            .last_write_ms = bucket->last_row_ms};
+    const PartFileInfo info{
+        .size_bytes = 0,
+        .opened_ms = bucket->file ? bucket->file->info().opened_ms : bucket->first_row_ms,
+        .last_write_ms = bucket->last_row_ms};
     if (plan_.rolling.ShouldRollOnTimer(info, now_ms)) {
       SLUICE_RETURN_NOT_OK(Close(bucket, now_ms));
     }
@@ -313,7 +312,7 @@ Status BucketSet::ShrinkToBudget(int64_t now_ms) {
   // Others may be what is over: a writer that holds little has nothing to give.
   const int64_t share = budget->limit_bytes() / (16 * std::max(context_.parallelism, 1));
   // Down to three quarters, so that the next batch does not begin it all again.
-  const int64_t target = std::max(share, held_.load() / 4 * 3);
+  const int64_t target = std::max(share, std::min(held_.load(), budget->limit_bytes()) / 4 * 3);
   std::vector<Bucket*> large;
   for (const auto& [directory, bucket] : buckets_) {
     const bool worthwhile =
@@ -324,11 +323,11 @@ Status BucketSet::ShrinkToBudget(int64_t now_ms) {
     return a->file->buffered_bytes() > b->file->buffered_bytes();
   });
   for (Bucket* bucket : large) {
-    if (!budget->over() || held_.load() <= target) return {};
+    if (held_.load() <= target) return {};
     SLUICE_RETURN_NOT_OK(bucket->file->EndRowGroup());
     ++early_rolls_metric_;
   }
-  while (budget->over() && held_.load() > target && !recency_.empty()) {
+  while (held_.load() > target && !recency_.empty()) {
     if (busy()) {
       SLUICE_RETURN_NOT_OK(Collect());
       if (busy()) return {};  // Closing gives memory back; the writer takes no rows meanwhile.

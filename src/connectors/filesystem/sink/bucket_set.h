@@ -4,8 +4,8 @@
 //  - A file that leaves its bucket is closed on the I/O pool and comes out of TakeClosed once.
 //  - At most limits.closing_files closings run at once, or busy() says so and the caller waits.
 //  - Over the memory budget the largest row groups are ended, then the coldest buckets closed.
-// Thread: the owning subtask. State: the writer keeps the open files of row formats; everything else
-// is closed at a barrier. When destroyed, files that no checkpoint can name are removed.
+// Thread: the owning subtask. State: the writer keeps the open files of row formats; everything
+// else is closed at a barrier. When destroyed, files that no checkpoint can name are removed.
 #pragma once
 
 #include <list>
@@ -44,7 +44,7 @@ struct Bucket {
 struct WriterNames {
   std::string lineage;  // In names of staging directories.
   std::string tag;      // In hidden names.
-  std::string prefix;  // Of final names, a number follows.
+  std::string prefix;   // Of final names, a number follows.
 };
 
 class BucketSet {
@@ -60,8 +60,8 @@ class BucketSet {
 
   /// Appends encoded rows; `row_ends` are offsets into `text` behind each row. Stops early when
   /// busy: returns the rows taken.
-  Result<size_t> AppendText(Bucket* bucket, std::string_view text,
-                            std::span<const size_t> row_ends, int64_t now_ms);
+  Result<size_t> AppendText(Bucket* bucket, std::string_view text, std::span<const size_t> row_ends,
+                            int64_t now_ms);
   Status AppendRows(Bucket* bucket, const Batch& rows, int64_t now_ms);
 
   /// Writes waiting rows and starts to close the file; the bucket is gone afterwards.

@@ -9,8 +9,9 @@
 
 namespace sluice::connectors::filesystem {
 
-/// Runs the policies in their order; blocking. Fails at the first that fails.
+/// Runs the policies in their order; blocking. Fails at the first that fails. `tag` goes into
+/// hidden names, so that what a crash leaves behind is known as ours.
 Status CommitPartition(fs::FileSystem& file_system, const PartitionCommitOptions& options,
-                       const std::string& directory);
+                       const std::string& directory, const std::string& tag);
 
 }  // namespace sluice::connectors::filesystem

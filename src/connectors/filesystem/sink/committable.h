@@ -27,7 +27,8 @@ struct FileCommittable {
   PartitionRef partition;
   int64_t row_count = 0;
   int64_t size_bytes = 0;
-  /// When the partition got the first of its rows that were not committed yet, as the writer saw it.
+  /// When the partition got the first of its rows that were not committed yet, as the writer saw
+  /// it.
   int64_t first_row_ms = 0;
   /// A checkpoint names the file already (it stayed open over one), so nobody may remove it.
   bool named = false;

@@ -308,16 +308,14 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     ++publishing_jobs_;
     auto status = std::make_shared<Status>();
     const auto file_count = static_cast<int64_t>(replacement.handles.size());
-    io_->Submit(
-        [file_system = file_system_, replacement = std::move(replacement), status] {
-          *status = ReplaceDirectory(*file_system, replacement);
-        },
-        [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
-          if (!status->ok()) return *status;
-          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
-          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
-          return --publishing_jobs_ == 0 ? StartCommitting() : Status();
-        });
+    io_->Submit([file_system = file_system_, replacement = std::move(replacement),
+                 status] { *status = ReplaceDirectory(*file_system, replacement); },
+                [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
+                  if (!status->ok()) return *status;
+                  context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
+                  context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+                  return --publishing_jobs_ == 0 ? StartCommitting() : Status();
+                });
   }
   --publishing_jobs_;
   return {};
@@ -331,9 +329,9 @@ Status FileCommitter::StartCommitting() {
   if (due->empty()) return FinishCheckpoint(*due);
   auto status = std::make_shared<Status>();
   io_->Submit(
-      [due, status, file_system = file_system_, plan = plan_] {
+      [due, status, file_system = file_system_, plan = plan_, tag = tag_] {
         for (const auto& partition : *due) {
-          *status = CommitPartition(*file_system, plan->commit, partition.partition.directory);
+          *status = CommitPartition(*file_system, plan->commit, partition.partition.directory, tag);
           if (!status->ok()) return;
         }
       },
@@ -372,8 +370,8 @@ void FileCommitter::ReportUntimed(const std::vector<PartitionRef>& untimed) {
   constexpr size_t kNamed = 5;
   std::vector<std::string> names;
   for (size_t i = 0; i < std::min(untimed.size(), kNamed); ++i) {
-    names.push_back(untimed[i].directory.substr(std::min(root_.size() + 1,
-                                                         untimed[i].directory.size())));
+    names.push_back(
+        untimed[i].directory.substr(std::min(root_.size() + 1, untimed[i].directory.size())));
   }
   Log(LogLevel::kWarning,
       "Table " + plan_->table + ": " + std::to_string(untimed.size()) +
@@ -423,20 +421,18 @@ void FileCommitter::StartSweep() {
   sweep_.current_tag = tag_;
   sweep_.remove_newer = plan_->remove_abandoned;
   auto result = std::make_shared<Result<SweepResult>>(SweepResult());
-  io_->Submit(
-      [file_system = file_system_, request = sweep_, result] {
-        *result = SweepLeftovers(*file_system, request);
-      },
-      [this, result]() -> Status {
-        if (result->ok()) {
-          SweepDone(**result);
-        } else {
-          // Left-overs are hidden: they do no harm, and the next start looks again.
-          Log(LogLevel::kWarning, "Cannot clean up after earlier attempts in " + root_ + ": " +
-                                      result->status().ToString());
-        }
-        return {};
-      });
+  io_->Submit([file_system = file_system_, request = sweep_,
+               result] { *result = SweepLeftovers(*file_system, request); },
+              [this, result]() -> Status {
+                if (result->ok()) {
+                  SweepDone(**result);
+                } else {
+                  // Left-overs are hidden: they do no harm, and the next start looks again.
+                  Log(LogLevel::kWarning, "Cannot clean up after earlier attempts in " + root_ +
+                                              ": " + result->status().ToString());
+                }
+                return {};
+              });
 }
 
 void FileCommitter::SweepDone(const SweepResult& result) {

@@ -18,8 +18,8 @@ constexpr std::array<std::string_view, 12> kMonths = {
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 Status Bad(std::string_view pattern, std::string_view reason) {
-  return Status::InvalidArgument("'" + std::string(pattern) + "' is no date-time pattern: " +
-                                 std::string(reason) +
+  return Status::InvalidArgument("'" + std::string(pattern) +
+                                 "' is no date-time pattern: " + std::string(reason) +
                                  " Write it like 'yyyy-MM-dd HH:mm:ss' or 'yyyyMMdd'.");
 }
 
@@ -95,9 +95,9 @@ Result<DateTimePattern> DateTimePattern::Make(std::string_view pattern) {
   }
   if (!open.empty()) return Bad(pattern, "A '[' is not closed.");
   const bool has_year = seen.find_first_of("uy") != std::string::npos;
-  const bool has_day = seen.find('D') != std::string::npos ||
-                       (seen.find_first_of("ML") != std::string::npos &&
-                        seen.find('d') != std::string::npos);
+  const bool has_day =
+      seen.find('D') != std::string::npos ||
+      (seen.find_first_of("ML") != std::string::npos && seen.find('d') != std::string::npos);
   if (!has_year || !has_day) return Bad(pattern, "It gives no year, month and day.");
   for (size_t i = 0; i + 1 < result.items_.size(); ++i) {
     const char next = result.items_[i + 1].letter;
@@ -121,16 +121,15 @@ bool DateTimePattern::MatchItem(const Item& item, std::string_view text, size_t*
   }
   if ((item.letter == 'M' || item.letter == 'L') && item.width >= 3) {
     for (size_t month = 0; month < kMonths.size(); ++month) {
-      const std::string_view name =
-          item.width == 3 ? kMonths[month].substr(0, 3) : kMonths[month];
+      const std::string_view name = item.width == 3 ? kMonths[month].substr(0, 3) : kMonths[month];
       if (text.substr(*at, name.size()) != name) continue;
       *at += name.size();
       return Fields::Set(&fields->month, static_cast<int64_t>(month) + 1);
     }
     return false;
   }
-  // Java: one letter takes as many digits as there are (19), two and more exactly that many, four and more of a year at
-  // least that many; before another number exactly the width.
+  // Java: one letter takes as many digits as there are (19), two and more exactly that many, four
+  // and more of a year at least that many; before another number exactly the width.
   const bool is_year = item.letter == 'u' || item.letter == 'y';
   int max = item.width;
   if (!item.adjacent && (item.width == 1 || (is_year && item.width >= 4))) max = 10;

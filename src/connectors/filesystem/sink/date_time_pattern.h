@@ -1,5 +1,6 @@
 // Reads a date, or a date and time, by a pattern of Java's DateTimeFormatter: the letters
-// u y M L d D H k h K m s S A n N a, quoted text and [optional] parts. Strict: the text must match whole and exist in the calendar.
+// u y M L d D H k h K m s S A n N a, quoted text and [optional] parts. Strict: the text must match
+// whole and exist in the calendar.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ class DateTimePattern {
     char letter = 0;  // 0: literal text; '[' and ']': an optional part.
     int width = 0;
     std::string text;
-    size_t partner = 0;   // '[': index of its ']'.
+    size_t partner = 0;     // '[': index of its ']'.
     bool adjacent = false;  // A numeric item follows at once: this one takes exactly its width.
   };
   struct Fields;

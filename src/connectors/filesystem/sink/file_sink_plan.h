@@ -16,8 +16,8 @@ namespace sluice::connectors::filesystem {
 
 /// Bounds of one writer.
 struct WriterLimits {
-  /// Part files open at once; above it the least recently used is closed. The file system keeps fewer
-  /// descriptors; this bounds what stands behind each file.
+  /// Part files open at once; above it the least recently used is closed. The file system keeps
+  /// fewer descriptors; this bounds what stands behind each file.
   int64_t open_files = 16'384;
   /// Rows of a bucket that are gathered before a bulk encoder sees them: below 256 its speed falls.
   int64_t gathered_rows = 256;
@@ -30,7 +30,7 @@ struct WriterLimits {
 struct FileSinkPlan {
   std::string table;    // For messages.
   std::string sink_id;  // Of this INSERT: two into one table of a job differ.
-  std::string path;   // As the user wrote it; located anew by every attempt.
+  std::string path;     // As the user wrote it; located anew by every attempt.
   fs::FileSystems* file_systems = nullptr;
 
   const formats::Format* format = nullptr;

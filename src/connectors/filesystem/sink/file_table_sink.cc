@@ -62,9 +62,8 @@ class FileTableSink final : public TableSink {
 
 Status FileTableSink::CheckRequest(const SinkRequest& request) const {
   if (request.overwrite && context_.streaming) {
-    return Status::Validation(
-        "Streaming mode not support overwrite. INSERT OVERWRITE into " + table_.identifier +
-        " needs SET 'execution.runtime-mode' = 'batch'.");
+    return Status::Validation("Streaming mode not support overwrite. INSERT OVERWRITE into " +
+                              table_.identifier + " needs SET 'execution.runtime-mode' = 'batch'.");
   }
   if (options_.parallelism > 0 && !request.input_kinds.insert_only()) {
     return Status::Validation(
@@ -72,7 +71,8 @@ Status FileTableSink::CheckRequest(const SinkRequest& request) const {
         std::to_string(options_.parallelism) +
         ") by 'sink.parallelism' when the input stream is not INSERT only. The row kinds of the "
         "input stream are [" +
-        KindList(request.input_kinds) + "]. Remove 'sink.parallelism', or write an insert-only "
+        KindList(request.input_kinds) +
+        "]. Remove 'sink.parallelism', or write an insert-only "
         "query.");
   }
   const auto& policies = options_.commit.policies;
@@ -114,8 +114,10 @@ Status FileTableSink::CheckTarget(const SinkRequest& request) const {
   SLUICE_ASSIGN_OR_RETURN(const auto located,
                           context_.file_systems->Locate(table_.options.at("path")));
   if (request.overwrite && table_.partition_keys.empty() && located.path == "/") {
-    return Status::Validation("INSERT OVERWRITE cannot replace the root of a file system, the "
-                              "'path' of table '" + table_.identifier + "'.");
+    return Status::Validation(
+        "INSERT OVERWRITE cannot replace the root of a file system, the "
+        "'path' of table '" +
+        table_.identifier + "'.");
   }
   const auto info = located.file_system->Stat(located.path);
   if (info.ok() && !info->is_directory) {
@@ -149,9 +151,10 @@ Status FileTableSink::FillPartitioning(const SinkRequest& request, FileSinkPlan*
   for (const auto& [key, text] : request.static_partition) {
     const auto it = std::find(table_.partition_keys.begin(), table_.partition_keys.end(), key);
     if (it == table_.partition_keys.end()) {
-      return Status::Validation("Unknown target column '" + key + "' in PARTITION (…): it is no "
-                                "partition column of " + table_.identifier + "." +
-                                DidYouMean(key, table_.partition_keys));
+      return Status::Validation("Unknown target column '" + key +
+                                "' in PARTITION (…): it is no "
+                                "partition column of " +
+                                table_.identifier + "." + DidYouMean(key, table_.partition_keys));
     }
     const auto index = static_cast<size_t>(it - table_.partition_keys.begin());
     SLUICE_RETURN_NOT_OK(CheckStaticValue(key, text, plan->partition_types[index]));
@@ -216,8 +219,8 @@ std::vector<std::string> FileTableSink::Warnings(const SinkRequest& request) con
                        "complete.");
   }
   if (!partitioned && !commit.policies.empty()) {
-    warnings.push_back("'sink.partition-commit.policy.kind' has no effect on " +
-                       table_.identifier + " in streaming mode: the table has no partitions.");
+    warnings.push_back("'sink.partition-commit.policy.kind' has no effect on " + table_.identifier +
+                       " in streaming mode: the table has no partitions.");
   }
   if (partitioned && commit.trigger == TriggerKind::kPartitionTime && request.watermark_on_ltz &&
       !commit.zone_written && !context_.session_zone.is_utc()) {
@@ -265,12 +268,12 @@ Result<SinkPlan> FileTableSink::MakePlan(const SinkRequest& request) {
   SinkPlan::Stage committer;
   committer.exchange = runtime::Exchange::kGather;
   committer.parallelism = 1;
-  committer.operator_spec = {.id = request.operator_id + ":committer",
-                             .name = "FileCommitter(" + table_.identifier + ")",
-                             .make =
-                                 [file_plan](int) -> Result<std::unique_ptr<runtime::Operator>> {
-                               return std::make_unique<FileCommitter>(file_plan);
-                             }};
+  committer.operator_spec = {
+      .id = request.operator_id + ":committer",
+      .name = "FileCommitter(" + table_.identifier + ")",
+      .make = [file_plan](int) -> Result<std::unique_ptr<runtime::Operator>> {
+        return std::make_unique<FileCommitter>(file_plan);
+      }};
   plan.stages.push_back(std::move(committer));
   return plan;
 }
@@ -281,10 +284,9 @@ Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
                                                      const ConnectorContext& context,
                                                      const formats::Format& format) {
   if (!CanWrite(format)) {
-    return Status::Validation("Could not find any format factory for identifier '" +
-                              std::string(format.name) +
-                              "' that can write: the format is for reading only. Table: '" +
-                              table.identifier + "'.");
+    return Status::Validation(
+        "Could not find any format factory for identifier '" + std::string(format.name) +
+        "' that can write: the format is for reading only. Table: '" + table.identifier + "'.");
   }
   std::vector<int> file_columns;
   for (int column = 0; column < table.physical.column_count(); ++column) {
@@ -298,8 +300,7 @@ Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
   const formats::FormatOptions format_options =
       formats::ExtractFormatOptions(table.options, std::string(format.name) + ".");
   if (format.validate != nullptr && file_schema.column_count() > 0) {
-    SLUICE_RETURN_NOT_OK(
-        format.validate(format_options, file_schema, formats::Direction::kWrite));
+    SLUICE_RETURN_NOT_OK(format.validate(format_options, file_schema, formats::Direction::kWrite));
   }
   return std::make_unique<FileTableSink>(table, context, format, std::move(options),
                                          std::move(file_schema));

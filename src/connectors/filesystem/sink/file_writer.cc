@@ -21,23 +21,21 @@ Status FileWriter::Open(runtime::TaskContext& context) {
   if (plan_->format->encoding == formats::Encoding::kRow) {
     const formats::FormatContext format_context{.session_zone = plan_->session_zone,
                                                 .pool = context.memory_pool};
-    SLUICE_ASSIGN_OR_RETURN(
-        encoder_, plan_->format->make_encoder(plan_->format_options, plan_->file_schema,
-                                              formats::Framing::kFile, format_context));
+    SLUICE_ASSIGN_OR_RETURN(encoder_,
+                            plan_->format->make_encoder(plan_->format_options, plan_->file_schema,
+                                                        formats::Framing::kFile, format_context));
   }
   lineage_ = MakeLineage(context.job_id, plan_->sink_id);
   return MakeBuckets();
 }
 
 Status FileWriter::MakeBuckets() {
-  const std::string uuid =
-      AttemptUuid(context().job_id, context().attempt_id, plan_->sink_id);
+  const std::string uuid = AttemptUuid(context().job_id, context().attempt_id, plan_->sink_id);
   name_prefix_ = PartNamePrefix(uuid, context().subtask, plan_->streaming);
-  buckets_ = std::make_unique<BucketSet>(
-      plan_.get(), &context(), file_system_,
-      WriterNames{.lineage = lineage_,
-                  .tag = MakeTag(lineage_, context().attempt_id),
-                  .prefix = name_prefix_});
+  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), file_system_,
+                                         WriterNames{.lineage = lineage_,
+                                                     .tag = MakeTag(lineage_, context().attempt_id),
+                                                     .prefix = name_prefix_});
   return {};
 }
 
@@ -78,8 +76,8 @@ Result<PartitionRef> FileWriter::PartitionOf(const arrow::RecordBatch& rows, int
       // The empty text is the default partition, as for a dynamic value.
       partition.values.push_back(fixed->empty() ? std::nullopt : fixed);
     } else {
-      partition.values.push_back(PartitionText(
-          plan_->partition_types[key], *rows.column(plan_->partition_columns[key]), row));
+      partition.values.push_back(PartitionText(plan_->partition_types[key],
+                                               *rows.column(plan_->partition_columns[key]), row));
     }
   }
   partition.directory = plan_->Directory(root_, partition.values);
@@ -90,8 +88,11 @@ Status FileWriter::Process(Batch batch, runtime::Output& out) {
   (void)out;
   if (batch.row_count() == 0) return {};
   context().metrics->Counter(runtime::metric::kRowsOut) += batch.row_count();
-  groups_.clear();
-  next_group_ = 0;
+  // Rows of the batch before may still wait for the disk: they keep their text and go first.
+  for (Group& group : groups_) {
+    if (group.whole) group.text = text_;
+    group.whole = false;
+  }
   SLUICE_RETURN_NOT_OK(encoder_ ? SplitText(batch) : SplitRows(batch));
   return Advance(out);
 }
@@ -104,8 +105,8 @@ Status FileWriter::SplitText(const Batch& batch) {
   SLUICE_RETURN_NOT_OK(
       encoder_->Encode(Batch(std::move(selected), batch.row_kinds()), &text_, &row_ends_));
   if (static_cast<int64_t>(row_ends_.size()) != batch.row_count()) {
-    return Status::Internal("the encoder of format " + std::string(plan_->format->name) +
-                            " gave " + std::to_string(row_ends_.size()) + " row ends for " +
+    return Status::Internal("the encoder of format " + std::string(plan_->format->name) + " gave " +
+                            std::to_string(row_ends_.size()) + " row ends for " +
                             std::to_string(batch.row_count()) + " rows");
   }
   expr::KeyIds ids;
@@ -119,13 +120,14 @@ Status FileWriter::SplitText(const Batch& batch) {
     group.row_ends = row_ends_;
     return {};
   }
-  groups_.resize(ids.first_row.size());
-  for (size_t id = 0; id < groups_.size(); ++id) {
-    SLUICE_ASSIGN_OR_RETURN(groups_[id].partition, PartitionOf(rows, ids.first_row[id]));
+  const size_t base = groups_.size();
+  groups_.resize(base + ids.first_row.size());
+  for (size_t id = 0; id < ids.first_row.size(); ++id) {
+    SLUICE_ASSIGN_OR_RETURN(groups_[base + id].partition, PartitionOf(rows, ids.first_row[id]));
   }
   size_t begin = 0;
   for (size_t row = 0; row < row_ends_.size(); ++row) {
-    Group& group = groups_[static_cast<size_t>(ids.id_of_row[row])];
+    Group& group = groups_[base + static_cast<size_t>(ids.id_of_row[row])];
     group.text.append(text_, begin, row_ends_[row] - begin);
     group.row_ends.push_back(group.text.size());
     begin = row_ends_[row];
@@ -134,10 +136,10 @@ Status FileWriter::SplitText(const Batch& batch) {
 }
 
 Status FileWriter::SplitRows(const Batch& batch) {
-  SLUICE_ASSIGN_OR_RETURN(auto slices,
-                          expr::SplitByKey(batch, dynamic_columns_, plan_->file_columns,
-                                           context().memory_pool));
-  groups_.reserve(slices.size());
+  SLUICE_ASSIGN_OR_RETURN(
+      auto slices,
+      expr::SplitByKey(batch, dynamic_columns_, plan_->file_columns, context().memory_pool));
+  groups_.reserve(groups_.size() + slices.size());
   for (expr::KeySlice& slice : slices) {
     Group& group = groups_.emplace_back();
     SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(*batch.rows(), slice.key_row));

@@ -1,8 +1,8 @@
 // Work that one operator has on the I/O pool.
 //
-// Life cycle: work that has not begun when the scope ends is dropped; what runs is waited for. So after its
-// operator is gone nothing touches files or the memory budget on its behalf, and a new attempt
-// meets no hand of the old one. Thread: Submit and Collect are called by the task only.
+// Life cycle: work that has not begun when the scope ends is dropped; what runs is waited for. So
+// after its operator is gone nothing touches files or the memory budget on its behalf, and a new
+// attempt meets no hand of the old one. Thread: Submit and Collect are called by the task only.
 #pragma once
 
 #include <condition_variable>

@@ -17,9 +17,8 @@ class Sweeper {
     SLUICE_RETURN_NOT_OK(Walk(request_.root));
     // The staging directory of a table without partitions stands beside its root.
     SLUICE_ASSIGN_OR_RETURN(const auto beside, Entries(fs::ParentPath(request_.root)));
-    const std::string own =
-        "." + std::string(fs::FileInfo{.path = request_.root}.name()) + std::string(kOverwriteInfix) +
-        request_.lineage;
+    const std::string own = "." + std::string(fs::FileInfo{.path = request_.root}.name()) +
+                            std::string(kOverwriteInfix) + request_.lineage;
     for (const fs::FileInfo& entry : beside) {
       if (entry.name() == own) SLUICE_RETURN_NOT_OK(LookAtHidden(entry));
     }

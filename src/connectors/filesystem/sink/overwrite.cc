@@ -33,6 +33,8 @@ class Replacer {
     SLUICE_ASSIGN_OR_RETURN(const bool moving, InTarget(moving_marker_));
     if (moving) return MoveFiles();
     SLUICE_ASSIGN_OR_RETURN(const bool done, IsDone());
+    // What is staged is then old, or nothing: the removal may have been forgotten by a power loss.
+    if (done || handles_.empty()) SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
     if (done) return {};
     SLUICE_RETURN_NOT_OK(Publish());
     return Exchange();
@@ -43,13 +45,11 @@ class Replacer {
     return Exists(file_system_, fs::JoinPath(target_, name));
   }
 
-  /// A predecessor has finished everything: no staging directory, and the new files are in place.
+  /// A predecessor has finished everything: no marker, and the new files are in place.
   Result<bool> IsDone() {
-    SLUICE_ASSIGN_OR_RETURN(const bool staged, Exists(file_system_, staging_));
-    if (staged || handles_.empty()) return false;
+    if (handles_.empty()) return false;
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handles_.front()));
-    const auto published =
-        file_system_.Stat(fs::JoinPath(target_, NameOf(info.final_path)));
+    const auto published = file_system_.Stat(fs::JoinPath(target_, NameOf(info.final_path)));
     return published.ok() && published->size_bytes == info.length_bytes;
   }
 
@@ -71,8 +71,7 @@ class Replacer {
   }
 
   Status Exchange() {
-    SLUICE_RETURN_NOT_OK(
-        file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_), ""));
+    SLUICE_RETURN_NOT_OK(file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_), ""));
     SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, target_));
     SLUICE_CRASH_POINT("sink.before_exchange");
     Status status;
@@ -96,8 +95,7 @@ class Replacer {
       SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
       for (const fs::FileInfo& entry : entries) {
         if (!fs::IsHiddenName(entry.name()) || entry.name() == exchanged_marker_) continue;
-        const Status moved =
-            file_system_.Rename(entry.path, fs::JoinPath(target_, entry.name()));
+        const Status moved = file_system_.Rename(entry.path, fs::JoinPath(target_, entry.name()));
         if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return moved;
       }
       SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
@@ -146,8 +144,8 @@ class Replacer {
 }  // namespace
 
 std::string StagingDirectory(const std::string& directory, const std::string& lineage) {
-  return fs::JoinPath(fs::ParentPath(directory),
-                      "." + std::string(NameOf(directory)) + std::string(kOverwriteInfix) + lineage);
+  return fs::JoinPath(fs::ParentPath(directory), "." + std::string(NameOf(directory)) +
+                                                     std::string(kOverwriteInfix) + lineage);
 }
 
 Status ReplaceDirectory(fs::FileSystem& file_system, const Replacement& replacement) {

@@ -3,8 +3,8 @@
 //
 // The new files are written to a hidden directory beside the partition. When all are published
 // there, the two directories change places; then hidden entries of the old one (markers of others)
-// move over and the rest is deleted. A marker file travels with the new directory: where it is tells a
-// process that comes back how far its predecessor got, so every step may be repeated.
+// move over and the rest is deleted. A marker file travels with the new directory: where it is
+// tells a process that comes back how far its predecessor got, so every step may be repeated.
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@ constexpr int64_t kRowFileOverheadBytes = 1 << 10;
 
 }  // namespace
 
-/// Hands what a bulk writer writes to the part file. Keeps our own error, which says more than Arrow's.
+/// Hands what a bulk writer writes to the part file. Keeps our own error, which says more than
+/// Arrow's.
 class PartFile::Stream final : public arrow::io::OutputStream {
  public:
   explicit Stream(fs::PartFileWriter* writer) : writer_(writer) {
@@ -30,9 +31,7 @@ class PartFile::Stream final : public arrow::io::OutputStream {
   arrow::Result<int64_t> Tell() const override { return writer_->size_bytes(); }
 
   /// The failure behind `status`, if it came from here.
-  Status Explain(Status status) const {
-    return !status.ok() && !error_.ok() ? error_ : status;
-  }
+  Status Explain(Status status) const { return !status.ok() && !error_.ok() ? error_ : status; }
 
  private:
   fs::PartFileWriter* const writer_;
@@ -40,8 +39,8 @@ class PartFile::Stream final : public arrow::io::OutputStream {
   Status error_;
 };
 
-PartFile::PartFile(std::unique_ptr<fs::PartFileWriter> writer, int64_t now_ms,
-                   MemoryBudget* budget, HeldBytes* held)
+PartFile::PartFile(std::unique_ptr<fs::PartFileWriter> writer, int64_t now_ms, MemoryBudget* budget,
+                   HeldBytes* held)
     : writer_(std::move(writer)),
       share_(budget, held),
       size_bytes_(writer_->size_bytes()),

@@ -42,8 +42,8 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   if (const size_t dot = text.find('.'); dot != std::string_view::npos) {
     fraction = text.substr(dot + 1);
     text = text.substr(0, dot);
-    const bool digits = std::all_of(fraction.begin(), fraction.end(),
-                                    [](char c) { return c >= '0' && c <= '9'; });
+    const bool digits =
+        std::all_of(fraction.begin(), fraction.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (fraction.empty() || fraction.size() > 9 || !digits) return std::nullopt;
   }
   const auto hour = NumberUpTo(&text, ':', 2);
@@ -51,7 +51,8 @@ std::optional<int64_t> ParseTimeOfDay(std::string_view text) {
   const auto second = minute ? NumberUpTo(&text, 0, 2) : std::nullopt;
   if (!second || *hour > 23 || *minute > 59 || *second > 59) return std::nullopt;
   int64_t millis = 0;
-  for (size_t i = 0; i < 3; ++i) millis = millis * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
+  for (size_t i = 0; i < 3; ++i)
+    millis = millis * 10 + (i < fraction.size() ? fraction[i] - '0' : 0);
   return ((*hour * 60 + *minute) * 60 + *second) * 1000 + millis;
 }
 
@@ -129,8 +130,8 @@ Result<PartitionTimeExtractor> PartitionTimeExtractor::Make(
   }
   // The default form has digits and "-: ." only; any other text of the pattern can never fit it.
   for (const Piece& piece : extractor.pieces_) {
-    const size_t bad = formatter ? std::string::npos
-                                 : piece.text.find_first_not_of("0123456789-:. ");
+    const size_t bad =
+        formatter ? std::string::npos : piece.text.find_first_not_of("0123456789-:. ");
     if (bad == std::string::npos) continue;
     return Status::InvalidArgument(
         prefix + "has the text '" + piece.text +

@@ -37,7 +37,8 @@ class PartitionTimeExtractor {
   std::optional<DateTimePattern> formatter_;
 };
 
-/// "y-M-d", optionally a blank and "H:m:s" with up to 9 digits of a fraction; only dates and times that exist.
+/// "y-M-d", optionally a blank and "H:m:s" with up to 9 digits of a fraction; only dates and times
+/// that exist.
 std::optional<int64_t> ParseLenientWidthDateTime(std::string_view text);
 
 }  // namespace sluice::connectors::filesystem

@@ -19,7 +19,8 @@ PendingPartitions::Touch& PendingPartitions::TouchOf(const PartitionRef& partiti
                                                      int64_t first_row_ms) {
   Entry& entry = pending_[partition.directory];
   if (entry.touches.empty()) entry.partition = partition;
-  const auto [it, fresh] = entry.touches.try_emplace(checkpoint, Touch{.first_row_ms = first_row_ms});
+  const auto [it, fresh] =
+      entry.touches.try_emplace(checkpoint, Touch{.first_row_ms = first_row_ms});
   it->second.first_row_ms = std::min(it->second.first_row_ms, first_row_ms);
   return it->second;
 }
@@ -34,9 +35,10 @@ void PendingPartitions::AddOpen(const PartitionRef& partition, runtime::Checkpoi
   TouchOf(partition, checkpoint, first_row_ms).open = true;
 }
 
-std::vector<PendingPartitions::Due> PendingPartitions::FindDue(
-    runtime::CheckpointId checkpoint, const CommitTrigger* trigger, int64_t watermark_ms,
-    int64_t now_ms, std::vector<PartitionRef>* untimed) {
+std::vector<PendingPartitions::Due> PendingPartitions::FindDue(runtime::CheckpointId checkpoint,
+                                                               const CommitTrigger* trigger,
+                                                               int64_t watermark_ms, int64_t now_ms,
+                                                               std::vector<PartitionRef>* untimed) {
   std::vector<Due> due;
   for (auto& [directory, entry] : pending_) {
     // Everything up to the checkpoint becomes one touch: a partition may wait over thousands.

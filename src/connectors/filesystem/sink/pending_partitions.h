@@ -1,8 +1,8 @@
 // The partitions that got rows and wait for their commit, by checkpoint.
 //
 // Invariants:
-//  - A partition is offered for commit at checkpoint N only if all its files up to N are published (the caller
-//  asks after that) and no writer had a file of it open at the barrier of N.
+//  - A partition is offered for commit at checkpoint N only if all its files up to N are published
+//  (the caller asks after that) and no writer had a file of it open at the barrier of N.
 //  - Rows behind the barrier of N keep the partition pending for a later checkpoint.
 // State: everything, in one field.
 #pragma once
@@ -34,7 +34,8 @@ class PendingPartitions {
   /// Those to commit at `checkpoint`, which is complete, ordered by directory. `trigger` null: all
   /// that have files. Partitions without a time are counted and appended to `untimed` once.
   std::vector<Due> FindDue(runtime::CheckpointId checkpoint, const CommitTrigger* trigger,
-                           int64_t watermark_ms, int64_t now_ms, std::vector<PartitionRef>* untimed);
+                           int64_t watermark_ms, int64_t now_ms,
+                           std::vector<PartitionRef>* untimed);
   /// The partition is done as of `checkpoint`.
   void Committed(const std::string& directory, runtime::CheckpointId checkpoint);
 

@@ -20,8 +20,8 @@ Status RowBuffer::Add(const Batch& rows, arrow::MemoryPool* pool) {
   }
   for (int i = 0; i < batch.num_columns(); ++i) {
     const arrow::ArrayData& column = *batch.column_data(i);
-    SLUICE_RETURN_ARROW(builder_->GetField(i)->AppendArraySlice(arrow::ArraySpan(column), 0,
-                                                                batch.num_rows()));
+    SLUICE_RETURN_ARROW(
+        builder_->GetField(i)->AppendArraySlice(arrow::ArraySpan(column), 0, batch.num_rows()));
   }
   row_count_ += batch.num_rows();
   share_.Set(share_.bytes() + rows.byte_size());

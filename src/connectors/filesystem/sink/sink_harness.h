@@ -85,10 +85,10 @@ inline const formats::Format kLines{
 inline const formats::Format kPack{
     .name = "pack",
     .encoding = formats::Encoding::kBulk,
-    .make_bulk_writer = [](const formats::FormatOptions&, const Schema&,
-                           std::shared_ptr<arrow::io::OutputStream> stream,
-                           const formats::FormatContext&)
-        -> Result<std::unique_ptr<formats::BulkWriter>> {
+    .make_bulk_writer =
+        [](const formats::FormatOptions&, const Schema&,
+           std::shared_ptr<arrow::io::OutputStream> stream,
+           const formats::FormatContext&) -> Result<std::unique_ptr<formats::BulkWriter>> {
       return std::make_unique<PackWriter>(std::move(stream));
     },
 };
@@ -149,7 +149,7 @@ struct HarnessOptions {
 
 class SinkHarness {
  public:
-  static constexpr const char* kRoot = "/table";
+  static constexpr std::string_view kRoot = "/table";
 
   explicit SinkHarness(HarnessOptions options, uint64_t seed = 1)
       : options(std::move(options)), files(seed, &clock) {}
@@ -161,7 +161,7 @@ class SinkHarness {
     table.physical = Schema({{"id", SqlType::Bigint()}, {"k", SqlType::String()}});
     if (options.partitioned) table.partition_keys = {"k"};
     table.options = options.table_options;
-    table.options.emplace("path", kRoot);
+    table.options.emplace("path", root);
     ConnectorContext context;
     context.streaming = options.streaming;
     context.file_systems = &files;
@@ -304,13 +304,13 @@ class SinkHarness {
   /// Visible files below the table, by their path from its root.
   std::map<std::string, std::string> Visible() {
     std::map<std::string, std::string> found;
-    for (auto& [path, content] : files.disk().VisibleFiles(kRoot)) {
-      found[path.substr(std::string(kRoot).size() + 1)] = content;
+    for (auto& [path, content] : files.disk().VisibleFiles(root)) {
+      found[path.substr(root.size() + 1)] = content;
     }
     // Markers count as visible to those who look for them.
-    for (auto& [path, content] : files.disk().AllFiles(kRoot)) {
+    for (auto& [path, content] : files.disk().AllFiles(root)) {
       if (fs::FileInfo{.path = path}.name() == "_SUCCESS") {
-        found[path.substr(std::string(kRoot).size() + 1)] = content;
+        found[path.substr(root.size() + 1)] = content;
       }
     }
     return found;
@@ -343,6 +343,7 @@ class SinkHarness {
   };
 
   HarnessOptions options;
+  std::string root{kRoot};
   VirtualClock clock{1'600'000'000'000};
   fs::FaultyFileSystems files;
   ManualIoPool pool;

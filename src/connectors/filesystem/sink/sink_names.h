@@ -27,8 +27,8 @@ std::optional<std::string_view> TagOfName(std::string_view name, std::string_vie
 /// True for the staging directories of `lineage` (".x.overwrite.LINEAGE").
 bool IsStagingName(std::string_view name, std::string_view lineage);
 
-/// A UUID that the subtasks of one attempt share and nobody else ever has: it is made from ids that are
-/// never used twice.
+/// A UUID that the subtasks of one attempt share and nobody else ever has: it is made from ids that
+/// are never used twice.
 std::string AttemptUuid(std::string_view job_id, std::string_view attempt_id,
                         std::string_view operator_id);
 

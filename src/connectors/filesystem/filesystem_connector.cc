@@ -1,0 +1,147 @@
+#include "connectors/filesystem/filesystem_connector.h"
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "common/text.h"
+#include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/sink/file_table_sink.h"
+#include "connectors/filesystem/sink/sink_options.h"
+#include "connectors/filesystem/source/file_table_source.h"
+#include "connectors/filesystem/source/source_options.h"
+#include "formats/all_formats.h"
+
+namespace sluice::connectors {
+namespace {
+
+const OptionSpec kCommonSpecs[] = {
+    {.key = "path",
+     .type = OptionType::kString,
+     .doc = "Directory of the table, with or without a scheme; a single file can be read.",
+     .required = true},
+    {.key = "format",
+     .type = OptionType::kString,
+     .doc = "Format of the files; its own options begin with its name and a dot.",
+     .required = true},
+    {.key = "partition.default-name",
+     .type = OptionType::kString,
+     .default_text = "__DEFAULT_PARTITION__",
+     .doc = "Directory value that stands for NULL and the empty string."},
+};
+
+std::span<const OptionSpec> Specs() {
+  static const std::vector<OptionSpec> kSpecs = [] {
+    std::vector<OptionSpec> specs(std::begin(kCommonSpecs), std::end(kCommonSpecs));
+    const auto source = filesystem::SourceOptionSpecs();
+    specs.insert(specs.end(), source.begin(), source.end());
+    const auto sink = filesystem::SinkOptionSpecs();
+    specs.insert(specs.end(), sink.begin(), sink.end());
+    return specs;
+  }();
+  return kSpecs;
+}
+
+/// Keys, required keys and the form of values, those of the format included.
+Status CheckOptions(const TableInfo& table, const formats::Format* format) {
+  std::vector<OptionSpec> specs(Specs().begin(), Specs().end());
+  const auto generic = GenericTableOptions();
+  specs.insert(specs.end(), generic.begin(), generic.end());
+  std::deque<std::string> keys;  // Owns what the specs point at.
+  if (format != nullptr) {
+    for (const OptionSpec& spec : format->options) {
+      OptionSpec& copy = specs.emplace_back(spec);
+      copy.key = keys.emplace_back(std::string(format->name) + "." + std::string(spec.key));
+    }
+  }
+  return ValidateOptions("filesystem", table.options, specs);
+}
+
+Status CheckPartitionKeys(const TableInfo& table) {
+  std::set<std::string> seen;
+  for (const std::string& key : table.partition_keys) {
+    const int column = table.physical.IndexOf(key);
+    if (column < 0) {
+      std::vector<std::string> names;
+      for (const Column& known : table.physical.columns()) names.push_back(known.name);
+      return Status::Validation("Partition column '" + key +
+                                "' not defined in the table schema. Available columns: [" +
+                                Join(names, ", ") + "]");
+    }
+    if (!seen.insert(key).second) {
+      return Status::Validation("Partition column '" + key + "' of table '" + table.identifier +
+                                "' is named twice in PARTITIONED BY.");
+    }
+    SLUICE_RETURN_NOT_OK(filesystem::CheckPartitionType(key, table.physical.column(column).type));
+  }
+  return {};
+}
+
+Status CheckPath(const TableInfo& table, const ConnectorContext& context) {
+  const std::string& path = table.options.at("path");
+  if (TrimAscii(path).empty()) {
+    return Status::InvalidArgument(
+        "Can not create a Path from an empty string. Set 'path' of "
+        "table '" +
+        table.identifier + "' to a directory.");
+  }
+  const auto name = table.options.find("partition.default-name");
+  if (name != table.options.end() && name->second.empty()) {
+    return Status::InvalidArgument(
+        "Invalid value for option 'partition.default-name': it must not "
+        "be empty, it is the name of a directory.");
+  }
+  return context.file_systems->Locate(path).status();
+}
+
+Result<const formats::Format*> FormatOf(const TableInfo& table) {
+  const auto name = table.options.find("format");
+  if (name == table.options.end()) return static_cast<const formats::Format*>(nullptr);
+  return formats::FindFormat(name->second);
+}
+
+Status Validate(const TableInfo& table, const ConnectorContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
+  SLUICE_RETURN_NOT_OK(CheckOptions(table, format));
+  SLUICE_RETURN_NOT_OK(CheckPath(table, context));
+  SLUICE_RETURN_NOT_OK(formats::ValidateFormatOptions(
+      *format, formats::ExtractFormatOptions(table.options, std::string(format->name) + ".")));
+  SLUICE_RETURN_NOT_OK(CheckPartitionKeys(table));
+  SLUICE_RETURN_NOT_OK(filesystem::ReadSourceOptions(table).status());
+  const Status sink = filesystem::ReadSinkOptions(table).status();
+  // What is not offered for writing yet does not keep anyone from reading the table.
+  if (sink.code() == StatusCode::kUnsupported) return {};
+  return sink;
+}
+
+std::vector<MetadataColumn> Metadata(const TableInfo&) { return filesystem::FileMetadataColumns(); }
+
+Result<std::unique_ptr<TableSource>> MakeSource(const TableInfo& table,
+                                                const ConnectorContext& context) {
+  SLUICE_RETURN_NOT_OK(Validate(table, context));
+  SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
+  return filesystem::MakeFileTableSource(table, context, *format);
+}
+
+Result<std::unique_ptr<TableSink>> MakeSink(const TableInfo& table,
+                                            const ConnectorContext& context) {
+  SLUICE_RETURN_NOT_OK(Validate(table, context));
+  SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
+  return filesystem::MakeFileTableSink(table, context, *format);
+}
+
+}  // namespace
+
+const Connector kFilesystemConnector{
+    .name = "filesystem",
+    .doc =
+        "Files of one format in a directory, optionally in Hive-style partitions; read as a "
+        "whole or watched, written exactly once.",
+    .options = Specs(),
+    .metadata = &Metadata,
+    .validate = &Validate,
+    .make_source = &MakeSource,
+    .make_sink = &MakeSink,
+};
+
+}  // namespace sluice::connectors
