@@ -20,10 +20,14 @@
 
 #include "common/options.h"
 #include "common/result.h"
-#include "expr/expr.h"
 #include "types/batch.h"
 #include "types/schema.h"
 #include "types/time_zone.h"
+
+namespace sluice::expr {
+class Expr;  // Declared, not included: formats are built and tested without the expressions.
+using ExprPtr = std::shared_ptr<const Expr>;
+}  // namespace sluice::expr
 
 namespace sluice::formats {
 

@@ -50,9 +50,23 @@ struct IntegerReader {
   }
 };
 
+/// Fields read by ReadFixedPoint, where there are bytes enough before them.
+inline bool QuickFixedPoint(const char* text, FieldRef field, uint64_t* mantissa, int* fraction_digits, bool* negative) {
+  const char* begin = text + field.begin;
+  *negative = *begin == '-';
+  return field.begin >= 16 && text::ReadFixedPoint(begin + (*negative ? 1 : 0), begin + field.size(), mantissa, fraction_digits);
+}
+
 struct DoubleReader {
   using Value = double;
   static bool Quick(const ScalarRules&, const char* text, FieldRef field, double* value) {
+    uint64_t mantissa = 0;
+    int fraction = 0;
+    bool negative = false;
+    if (QuickFixedPoint(text, field, &mantissa, &fraction, &negative) &&
+        text::DoubleFromParts(mantissa, fraction, negative, value)) {
+      return true;
+    }
     return text::ParseDouble({text + field.begin, field.size()}, value);
   }
   static Outcome Read(const ScalarRules&, std::string_view text, double* value) {
@@ -73,6 +87,13 @@ struct FloatReader {
 struct DecimalReader {
   using Value = arrow::Decimal128;
   static bool Quick(const ScalarRules& rules, const char* text, FieldRef field, arrow::Decimal128* value) {
+    uint64_t mantissa = 0;
+    int fraction = 0;
+    bool negative = false;
+    if (QuickFixedPoint(text, field, &mantissa, &fraction, &negative) &&
+        text::DecimalFromParts(mantissa, fraction, negative, rules.precision, rules.scale, value)) {
+      return true;
+    }
     return text::ParseDecimal({text + field.begin, field.size()}, rules.precision, rules.scale, value) ==
            DecimalOutcome::kOk;
   }
@@ -91,13 +112,20 @@ struct DecimalReader {
 
 struct BooleanReader {
   using Value = uint8_t;
+  static uint32_t Word(const char* letters) {
+    uint32_t word;
+    std::memcpy(&word, letters, 4);
+    return word;
+  }
   static bool Quick(const ScalarRules&, const char* text, FieldRef field, uint8_t* value) {
-    if (field.size() == 4 && std::memcmp(text + field.begin, "true", 4) == 0) {
-      *value = 1;
-      return true;
-    }
-    *value = 0;
-    return field.size() == 5 && std::memcmp(text + field.begin, "false", 5) == 0;
+    // Without a branch between the two words: they come in no order.
+    uint32_t word = 0;
+    if (field.size() < 4) return false;
+    std::memcpy(&word, text + field.begin, 4);
+    const bool is_true = (word == Word("true")) & (field.size() == 4);
+    const bool is_false = (word == Word("fals")) & (field.size() == 5) & (text[field.begin + field.size() - 1] == 'e');
+    *value = is_true ? 1 : 0;
+    return is_true | is_false;
   }
   static Outcome Read(const ScalarRules&, std::string_view text, uint8_t* value) {
     *value = EqualsIgnoreCaseAscii(text::TrimJava(text), "true") ? 1 : 0;

@@ -76,12 +76,15 @@ Result<DecodedRows> CsvDecoder::DecodeChunk(std::string_view chunk, bool first_i
 void CsvDecoder::DecodeText(Pass& pass, size_t begin) {
   const bool broken_utf8 = !simdjson::validate_utf8(pass.text, pass.text_size);
   tokenizer_->SetText(pass.text, begin, pass.text_size, pass.text_size, 0, INT32_MAX, broken_utf8);
-  pass.block_begin = begin;
+  // Room for as many rows as the last chunk suggests: growing by doubling would copy each column several times.
+  const auto expected = static_cast<int64_t>(static_cast<double>(pass.text_size) * rows_per_byte_ * 1.05) + 16;
+  for (const auto& column : columns_) column->builder().Reserve(expected);
   while (!tokenizer_->at_end() && !pass.stopped) {
     tokenizer_->Fill(&block_, RecordBlock::kRows);
     ConvertBlock(pass);
   }
   pass.out.record_count = tokenizer_->next_record();
+  if (pass.text_size > 0) rows_per_byte_ = static_cast<double>(pass.row_count) / static_cast<double>(pass.text_size);
 }
 
 Result<DecodedRows> CsvDecoder::DecodeMessages(std::span<const std::string_view> messages) {

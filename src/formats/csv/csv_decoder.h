@@ -24,7 +24,6 @@ class CsvDecoder final : public RowDecoder {
   struct Pass {
     const char* text = nullptr;
     size_t text_size = 0;     // Bytes that may be read.
-    size_t block_begin = 0;   // Text consumed before the current block.
     int64_t row_count = 0;
     bool stopped = false;
     DecodedRows out;
@@ -53,6 +52,7 @@ class CsvDecoder final : public RowDecoder {
   std::vector<int> slot_of_output_;
   std::unique_ptr<CsvTokenizer> tokenizer_;
   RecordBlock block_;
+  double rows_per_byte_ = 0;  // Of the last chunk.
   std::vector<char> arena_;  // Messages one after the other.
 };
 

@@ -35,6 +35,11 @@ size_t CountUnits(std::string_view text) {
   return units;
 }
 
+bool LooksLikeComment(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  return first != std::string_view::npos && text[first] == '#';
+}
+
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kTops = 0x8080808080808080;
 
@@ -95,11 +100,13 @@ bool CsvQuoting::Needed(std::string_view text) const {
   return HasSpecial(text) || (options_.null_literal.has_value() && text == *options_.null_literal);
 }
 
-Status CsvQuoting::CheckUnquoted(std::string_view text) const {
+Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
   const bool splits = text.find(options_.field_delimiter) != std::string_view::npos ||
                       text.find_first_of("\r\n") != std::string_view::npos;
-  if (!splits) return {};
-  return Status::DataError("The text \"" + Printable(text) + "\" contains the field delimiter or a line end and could not be read back. Remove '" +
+  const bool escapes = options_.escaping && text.find(options_.escape) != std::string_view::npos;
+  if (!splits && !escapes && !comment) return {};
+  const char* what = splits ? "contains the field delimiter or a line end" : escapes ? "contains the escape character" : "begins with #";
+  return Status::DataError("The text \"" + Printable(text) + "\" " + what + " and could not be read back without quotes. Remove '" +
                            options_.prefix + "disable-quote-character'.");
 }
 
@@ -129,7 +136,7 @@ char* CsvQuoting::CopyQuoted(std::string_view text, char quote, char escape, cha
 }
 
 Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBuffer* out) const {
-  const bool comment = first_field && options_.allow_comments && !text.empty() && text.front() == '#';
+  const bool comment = first_field && options_.allow_comments && LooksLikeComment(text);
   if (Needed(text) || (quoting_ && comment)) {
     char* to = out->Room(text.size() * 2 + 2);
     *to++ = quote_;
@@ -138,7 +145,7 @@ Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBu
     out->SetEnd(to);
     return {};
   }
-  if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text));
+  if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text, comment));
   char* to = out->Room(text.size());
   if (!text.empty()) std::memcpy(to, text.data(), text.size());
   out->SetEnd(to + text.size());

@@ -27,7 +27,7 @@ class CsvQuoting {
  private:
   bool HasSpecial(std::string_view text) const;
   bool HasSpecialWide(std::string_view text) const;
-  Status CheckUnquoted(std::string_view text) const;
+  Status CheckUnquoted(std::string_view text, bool comment) const;
   static char* CopyQuoted(std::string_view text, char quote, char escape, char* out);
 
   const CsvOptions& options_;

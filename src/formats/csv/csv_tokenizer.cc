@@ -14,41 +14,38 @@ Needles StructureNeedles(const CsvOptions& options) {
   return {{options.field_delimiter[0], '\n', '\r', QuoteNeedle(options), EscapeNeedle(options)}};
 }
 
-Needles QuotedNeedles(const CsvOptions& options) {
-  const char quote = options.quote;
-  const char escape = options.escaping ? options.escape : quote;
-  return {{quote, escape, quote, quote, quote}};
-}
-
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
 
 /// Where the tokeniser stands within one call of Fill.
 struct CsvTokenizer::State {
-  size_t scan = 0;          // Bytes before it have been looked at.
-  uint64_t mask = 0;        // Structure characters in [scan, scan + 64) not yet handled.
-  size_t skip_to = 0;       // Structure characters before it are literal (escaped, or LF of CR LF).
+  size_t scan = 0;         // Bytes before it have been looked at.
+  size_t skip_to = 0;      // Structure characters before it are literal (escaped, doubled, the LF of CR LF).
   size_t record_begin = 0;
   size_t field_begin = 0;
+  size_t quote_begin = 0;  // Behind the opening quote.
   int field = 0;
-  bool pending = false;     // A quoted field has been closed: `closed` is it.
-  bool escaped = false;     // The unquoted field has escapes.
-  bool broken = false;      // The record is bad; `reason` says why.
-  FieldRef closed{};
-  FieldRef last{};          // The field put last.
-  FieldRef extra{};         // The first field beyond the last column.
+  int row = 0;
+  bool in_quote = false;
+  bool closed = false;     // The field was quoted and has ended: `quoted` is it.
+  bool escaped = false;    // The field has escapes or doubled quotes.
+  bool broken = false;     // The record is bad; `reason` says why.
+  FieldRef quoted{};
+  FieldRef last{};         // The field put last.
+  FieldRef extra{};        // The first field beyond the last column.
   std::string reason;
 };
 
 CsvTokenizer::CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column)
     : options_(options),
       structure_(StructureNeedles(options)),
-      quoted_(QuotedNeedles(options)),
       line_ends_(Needles{{'\n', '\r', '\n', '\n', '\n'}}),
       column_count_(static_cast<int>(slot_of_column.size())),
+      plain_(!options.trim_spaces && !options.allow_comments && !options.escaping && options.field_delimiter.size() == 1),
       slot_of_column_(slot_of_column),
-      unwanted_(RecordBlock::kRows) {}
+      unwanted_(RecordBlock::kRows),
+      targets_(slot_of_column.size()) {}
 
 void CsvTokenizer::SetText(const char* text, size_t begin, size_t end, size_t readable, int32_t first_record,
                            int32_t record_limit, bool check_utf8) {
@@ -87,8 +84,8 @@ inline uint64_t CsvTokenizer::MatchAt(size_t at) const {
 }
 
 /// Puts the state at the start of a record, behind comment lines.
-inline void CsvTokenizer::StartRecord(State& state, size_t at) const {
-  if (options_.allow_comments) [[unlikely]] {
+void CsvTokenizer::StartRecord(State& state, size_t at) const {
+  if (options_.allow_comments) {
     while (at < end_) {
       const size_t first = SkipBlanks(at);
       if (first == end_ || text_[first] != '#') break;
@@ -101,85 +98,65 @@ inline void CsvTokenizer::StartRecord(State& state, size_t at) const {
   state.record_begin = at;
   state.field_begin = at;
   state.field = 0;
-  state.pending = false;
+  state.in_quote = false;
+  state.closed = false;
   state.escaped = false;
   state.broken = false;
 }
 
 /// A field ends before `at`.
-inline void CsvTokenizer::PutField(State& state, RecordBlock* block, size_t at) const {
+template <bool kPlain>
+inline void CsvTokenizer::PutField(State& state, size_t at) {
   FieldRef ref;
-  if (state.pending) {
-    ref = state.closed;
-    state.pending = false;
+  if (state.closed) {
+    ref = state.quoted;
+    state.closed = false;
   } else {
     size_t begin = state.field_begin;
-    if (options_.trim_spaces) [[unlikely]] {
+    if (!kPlain && options_.trim_spaces) {
       begin = SkipBlanks(begin);
       while (at > begin && IsBlank(text_[at - 1])) --at;
       if (begin > at) begin = at;
     }
     ref.begin = static_cast<uint32_t>(begin);
-    ref.size_and_flags = static_cast<uint32_t>(at - begin) | (state.escaped ? FieldRef::kEscaped : 0);
-    state.escaped = false;
+    ref.size_and_flags = static_cast<uint32_t>(at - begin);
+    if (!kPlain && state.escaped) ref.size_and_flags |= FieldRef::kEscaped;
   }
+  state.escaped = false;
   if (state.field < column_count_) [[likely]] {
-    const int slot = slot_of_column_[static_cast<size_t>(state.field)];
-    if (slot >= 0) block->column(slot)[block->row_count] = ref;
-  } else if (state.field == column_count_) {
-    state.extra = ref;
+    targets_[static_cast<size_t>(state.field)][state.row] = ref;
+  } else {
+    if (state.field == column_count_) state.extra = ref;
+    state.last = ref;
   }
-  state.last = ref;
   ++state.field;
 }
 
-/// A quote stands at `at`. False: it is an ordinary character. Otherwise the quoted text was read and the scan moved behind.
-bool CsvTokenizer::TakeQuote(State& state, size_t at) {
-  if (state.pending || (at != state.field_begin &&
-                        !(options_.trim_spaces && SkipBlanks(state.field_begin) == at))) {
-    return false;
+/// A quote at `at` opens quoted text only as the first character of its field.
+inline bool CsvTokenizer::OpensQuote(const State& state, size_t at) const {
+  if (state.closed) return false;
+  return at == state.field_begin || (options_.trim_spaces && SkipBlanks(state.field_begin) == at);
+}
+
+/// The quote at `at` closes the quoted text, unless it is the first of a doubled one.
+inline void CsvTokenizer::CloseQuote(State& state, size_t at) {
+  size_t next = at + 1;
+  if (next < end_ && text_[next] == options_.quote) {
+    state.escaped = true;
+    state.skip_to = at + 2;
+    return;
   }
-  bool escaped = false;
-  size_t close = at + 1;
-  while (true) {
-    close = FindFirst(quoted_, text_, close, end_);
-    if (close >= end_) break;
-    if (text_[close] != options_.quote) {  // The escape character.
-      escaped = true;
-      close = std::min(close + 2, end_);
-    } else if (close + 1 < end_ && text_[close + 1] == options_.quote) {
-      escaped = true;
-      close += 2;
-    } else {
-      break;
-    }
-  }
-  state.pending = true;
-  state.closed.begin = static_cast<uint32_t>(at + 1);
-  if (close >= end_) {  // Never closed: the record ends at the first line end, which is where reading can go on.
-    close = FindLineEnd(at + 1);
-    state.broken = true;
-    state.reason = "The quote that opens field " + std::to_string(state.field + 1) + " is never closed.";
-    state.scan = state.skip_to = close;
-    state.mask = 0;
-    state.closed.size_and_flags = static_cast<uint32_t>(close - at - 1) | FieldRef::kQuoted;
-    return true;
-  }
-  state.closed.size_and_flags =
-      static_cast<uint32_t>(close - at - 1) | FieldRef::kQuoted | (escaped ? FieldRef::kEscaped : 0);
-  size_t next = close + 1;
+  state.in_quote = false;
+  state.closed = true;
+  state.quoted.begin = static_cast<uint32_t>(state.quote_begin);
+  state.quoted.size_and_flags = static_cast<uint32_t>(at - state.quote_begin) | FieldRef::kQuoted |
+                                (state.escaped ? FieldRef::kEscaped : 0);
   if (options_.trim_spaces) next = SkipBlanks(next);
-  if (next < end_ && text_[next] != '\n' && text_[next] != '\r' && !IsDelimiter(next) && !state.broken) {
-    state.broken = true;
-    state.reason = fmt::format(
-        "Unexpected character ('{}' (code {})): Expected column separator character ('{}') or end-of-line behind a closing "
-        "quote.",
-        Printable(std::string_view(text_ + next, 1)), static_cast<unsigned char>(text_[next]),
-        Printable(options_.field_delimiter));
-  }
-  state.scan = next;
-  state.mask = 0;
-  return true;
+  if (next >= end_ || text_[next] == '\n' || text_[next] == '\r' || IsDelimiter(next) || state.broken) [[likely]] return;
+  state.broken = true;
+  state.reason = fmt::format(
+      "Unexpected character ('{}' (code {})): Expected column separator character ('{}') or end-of-line behind a closing quote.",
+      Printable(std::string_view(text_ + next, 1)), static_cast<unsigned char>(text_[next]), Printable(options_.field_delimiter));
 }
 
 void CsvTokenizer::Reject(const State& state, size_t at, std::string reason, bool kept) {
@@ -212,74 +189,138 @@ void CsvTokenizer::CheckArity(State& state, RecordBlock* block, size_t at) {
   }
   for (int column = count; column < column_count_; ++column) {
     const int slot = slot_of_column_[static_cast<size_t>(column)];
-    if (slot >= 0) block->column(slot)[block->row_count] = {0, FieldRef::kMissing};
+    if (slot >= 0) block->column(slot)[state.row] = {0, FieldRef::kMissing};
   }
   Reject(state, at, std::move(reason), true);
 }
 
-/// The record ends before `at`. False when nothing more is to be read: a bad record that is not to be ignored.
+/// The record ends before `at`. False when nothing more is to be read: enough records, or a bad one that is not to be ignored.
+template <bool kPlain>
 inline bool CsvTokenizer::EndRecord(State& state, RecordBlock* block, size_t at, size_t next) {
-  const bool blank = state.field == 0 && state.field_begin == at && !state.pending && column_count_ != 1;
+  if (state.field + 1 != column_count_ || state.broken || check_utf8_) [[unlikely]] {
+    return EndOddRecord(state, block, at, next);
+  }
+  PutField<kPlain>(state, at);
+  block->record_begin[static_cast<size_t>(state.row)] = static_cast<uint32_t>(state.record_begin);
+  block->record_number[static_cast<size_t>(state.row)] = next_record_;
+  ++state.row;
+  ++next_record_;
+  if (!kPlain) {
+    StartRecord(state, next);
+  } else {
+    state.record_begin = state.field_begin = next;
+    state.field = 0;
+  }
+  return next_record_ < end_record_;
+}
+
+/// A record that may be blank, bad or of the wrong length.
+bool CsvTokenizer::EndOddRecord(State& state, RecordBlock* block, size_t at, size_t next) {
+  const bool blank = state.field == 0 && state.field_begin == at && !state.closed && column_count_ != 1;
   if (!blank) {
-    PutField(state, block, at);
-    if (state.field != column_count_ && !state.broken) [[unlikely]] CheckArity(state, block, at);
-    if (check_utf8_ && !state.broken) [[unlikely]] {
-      if (!IsValidUtf8({text_ + state.record_begin, at - state.record_begin})) {
-        state.broken = true;
-        state.reason = "The record has bytes that are not UTF-8.";
-      }
+    PutField<false>(state, at);
+    if (state.field != column_count_ && !state.broken) CheckArity(state, block, at);
+    if (check_utf8_ && !state.broken && !IsValidUtf8({text_ + state.record_begin, at - state.record_begin})) {
+      state.broken = true;
+      state.reason = "The record has bytes that are not UTF-8.";
     }
-    if (!state.broken) [[likely]] {
-      block->record_begin[static_cast<size_t>(block->row_count)] = static_cast<uint32_t>(state.record_begin);
-      block->record_number[static_cast<size_t>(block->row_count)] = next_record_;
-      ++block->row_count;
-    } else {
+    if (state.broken) {
       Reject(state, at, std::move(state.reason), false);
+    } else {
+      block->record_begin[static_cast<size_t>(state.row)] = static_cast<uint32_t>(state.record_begin);
+      block->record_number[static_cast<size_t>(state.row)] = next_record_;
+      ++state.row;
     }
   }
   ++next_record_;
-  position_ = next;
-  if ((state.broken && !options_.ignore_parse_errors) || next_record_ >= end_record_) {
-    position_ = end_;
-    return false;
-  }
+  const bool go_on = (!state.broken || options_.ignore_parse_errors) && next_record_ < end_record_;
   StartRecord(state, next);
-  return true;
+  return go_on;
+}
+
+/// The text ends inside quotes: the record is taken to end at the first line end, which is where reading can go on.
+bool CsvTokenizer::EndUnclosedQuote(State& state, RecordBlock* block) {
+  const size_t line_end = FindLineEnd(state.quote_begin);
+  size_t next = std::min(line_end + 1, end_);
+  if (next < end_ && text_[line_end] == '\r' && text_[next] == '\n') ++next;
+  state.broken = true;
+  state.reason = "The quote that opens field " + std::to_string(state.field + 1) + " is never closed.";
+  state.closed = true;
+  state.quoted = {static_cast<uint32_t>(state.quote_begin), FieldRef::kQuoted};
+  state.scan = state.skip_to = next;
+  return EndOddRecord(state, block, line_end, next);
 }
 
 void CsvTokenizer::Fill(RecordBlock* block, int row_limit) {
   if (position_ >= end_ || block->row_count >= row_limit) return;
+  for (size_t i = 0; i < targets_.size(); ++i) {
+    targets_[i] = slot_of_column_[i] < 0 ? unwanted_.data() : block->column(slot_of_column_[i]);
+  }
   State state;
+  state.row = block->row_count;
   StartRecord(state, position_);
   state.scan = state.record_begin;
-  while (state.scan < end_) {
-    const size_t base = state.scan;
-    state.scan += 64;
-    state.mask = MatchAt(base);
-    while (state.mask != 0) {
-      const size_t at = base + static_cast<size_t>(std::countr_zero(state.mask));
-      state.mask &= state.mask - 1;
-      if (at < state.skip_to) [[unlikely]] continue;
-      const char c = text_[at];
-      if (c == '\n' || c == '\r') {
-        size_t next = at + 1;
-        if (c == '\r' && next < end_ && text_[next] == '\n') ++next;
-        state.skip_to = next;
-        if (!EndRecord(state, block, at, next) || block->row_count >= row_limit) return;
-      } else if (IsDelimiter(at)) {
-        PutField(state, block, at);
-        state.field_begin = at + options_.field_delimiter.size();
-      } else if (options_.quoting && c == options_.quote) {
-        TakeQuote(state, at);  // Moves the scan and clears the mask when it is one.
-      } else if (options_.escaping && c == options_.escape) {
-        state.skip_to = at + 2;
-        state.escaped = true;
+  if (plain_) {
+    FillFrom<true>(state, block, row_limit);
+  } else {
+    FillFrom<false>(state, block, row_limit);
+  }
+  block->row_count = state.row;
+}
+
+/// Handles the structure characters one after the other; what lies between is never looked at.
+template <bool kPlain>
+void CsvTokenizer::FillFrom(State& outer, RecordBlock* block, int row_limit) {
+  State& state = outer;
+  const char delimiter = options_.field_delimiter[0];
+  const char quote = options_.quote;
+  while (true) {
+    while (state.scan < end_) {
+      const size_t base = state.scan;
+      state.scan += 64;
+      for (uint64_t mask = MatchAt(base); mask != 0; mask &= mask - 1) {
+        const size_t at = base + static_cast<size_t>(std::countr_zero(mask));
+        if (at < state.skip_to) [[unlikely]] continue;
+        const char c = text_[at];
+        if (state.in_quote) {
+          if (c == quote) {
+            CloseQuote(state, at);
+          } else if (!kPlain && options_.escaping && c == options_.escape) {
+            state.escaped = true;
+            state.skip_to = at + 2;
+          }
+        } else if (kPlain ? c == delimiter : IsDelimiter(at)) {
+          PutField<kPlain>(state, at);
+          state.field_begin = at + (kPlain ? 1 : options_.field_delimiter.size());
+        } else if (c == '\n' || c == '\r') {
+          size_t next = at + 1;
+          if (c == '\r' && next < end_ && text_[next] == '\n') state.skip_to = ++next;
+          const bool go_on = EndRecord<kPlain>(state, block, at, next);
+          if (!go_on || state.row >= row_limit) {
+            position_ = go_on ? next : end_;
+            return;
+          }
+        } else if (c == quote && options_.quoting) {
+          if (!OpensQuote(state, at)) continue;
+          state.in_quote = true;
+          state.quote_begin = at + 1;
+        } else if (!kPlain && options_.escaping && c == options_.escape) {
+          state.skip_to = at + 2;
+          state.escaped = true;
+        }
       }
     }
+    if (state.in_quote) {
+      const bool go_on = EndUnclosedQuote(state, block);
+      if (go_on && state.row < row_limit) continue;
+      position_ = go_on ? state.scan : end_;
+      return;
+    }
+    const bool open = state.field > 0 || state.closed || state.field_begin < end_;
+    if (open) EndRecord<kPlain>(state, block, end_, end_);
+    position_ = end_;
+    return;
   }
-  const bool open = state.field > 0 || state.pending || state.field_begin < end_;
-  if (open) EndRecord(state, block, end_, end_);
-  position_ = end_;
 }
 
 }  // namespace sluice::formats::csv

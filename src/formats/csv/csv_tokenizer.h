@@ -75,10 +75,17 @@ class CsvTokenizer {
 
  private:
   struct State;
-  void StartRecord(State& state, size_t at) const;
-  bool TakeQuote(State& state, size_t at);
+  template <bool kPlain>
+  void FillFrom(State& state, RecordBlock* block, int row_limit);
+  template <bool kPlain>
   bool EndRecord(State& state, RecordBlock* block, size_t at, size_t next);
-  void PutField(State& state, RecordBlock* block, size_t at) const;
+  template <bool kPlain>
+  void PutField(State& state, size_t at);
+  bool OpensQuote(const State& state, size_t at) const;
+  void CloseQuote(State& state, size_t at);
+  bool EndUnclosedQuote(State& state, RecordBlock* block);
+  bool EndOddRecord(State& state, RecordBlock* block, size_t at, size_t next);
+  void StartRecord(State& state, size_t at) const;
   void CheckArity(State& state, RecordBlock* block, size_t at);
   void Reject(const State& state, size_t at, std::string reason, bool kept);
   bool IsDelimiter(size_t at) const;
@@ -88,11 +95,12 @@ class CsvTokenizer {
 
   const CsvOptions& options_;
   const Scanner structure_;  // Delimiter, line ends, quote, escape.
-  const Scanner quoted_;     // Inside quotes: quote and escape.
   const Scanner line_ends_;
   const int column_count_;
+  const bool plain_;  // No trimming, comments or escapes, and a delimiter of one byte: the common case, compiled apart.
   std::vector<int> slot_of_column_;
-  std::vector<FieldRef> unwanted_;
+  std::vector<FieldRef> unwanted_;   // Where fields go that nobody wants.
+  std::vector<FieldRef*> targets_;   // Of each column in the block being filled.
 
   const char* text_ = nullptr;
   size_t position_ = 0;

@@ -49,6 +49,30 @@ std::string JsonCursor::DescribeError() const {
   return fmt::format("{}, at byte {}.", error_, offset);
 }
 
+bool JsonCursor::ReadNumber(NumberToken* number) {
+  // The line end behind the text stops every loop.
+  const char* p = p_;
+  if (*p == '-') ++p;
+  const char* whole = p;
+  while (text::IsDigit(*p)) ++p;
+  if (p == whole || (*whole == '0' && p - whole > 1)) return Fail(kBadNumber);
+  if (*p == '.') {
+    const char* fraction = ++p;
+    while (text::IsDigit(*p)) ++p;
+    if (p == fraction) return Fail(kBadNumber);
+  }
+  number->has_exponent = (*p | 0x20) == 'e';
+  if (number->has_exponent) {
+    ++p;
+    if (*p == '-' || *p == '+') ++p;
+    if (!text::IsDigit(*p)) return Fail(kBadNumber);
+    while (text::IsDigit(*p)) ++p;
+  }
+  number->text = {p_, static_cast<size_t>(p - p_)};
+  p_ = p;
+  return true;
+}
+
 bool JsonCursor::ReadHex(const char* at, uint32_t* unit) const {
   if (end_ - at < 4) return false;
   uint32_t value = 0;

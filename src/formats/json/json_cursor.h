@@ -23,12 +23,7 @@ constexpr size_t kPadding = 64;
 /// A number as it stands in the text.
 struct NumberToken {
   std::string_view text;
-  bool has_point = false;
   bool has_exponent = false;
-  bool negative = false;
-  uint64_t mantissa = 0;  // Of the first digits; meaningful when `digits` <= 19.
-  int digits = 0;         // Before the exponent.
-  int fraction_digits = 0;
 };
 
 class JsonCursor {
@@ -45,8 +40,8 @@ class JsonCursor {
   bool at_end() const { return p_ >= end_; }
   char peek() const { return *p_; }
   void Advance(size_t bytes) { p_ += bytes; }
-  /// Back to a position() of the same level.
-  void GoBack(const char* position) { p_ = position; }
+  /// To another place of the same level.
+  void GoTo(const char* position) { p_ = position; }
 
   void SkipBlanks() {
     if (static_cast<unsigned char>(*p_) > ' ') [[likely]] return;
@@ -178,38 +173,6 @@ inline bool JsonCursor::ReadString(std::string_view* text, bool* had_escapes) {
   char* end = nullptr;
   if (!CopyString(scratch_.data(), &end)) return false;
   *text = {scratch_.data(), static_cast<size_t>(end - scratch_.data())};
-  return true;
-}
-
-inline bool JsonCursor::ReadNumber(NumberToken* number) {
-  const char* start = p_;
-  const char* p = p_;
-  number->negative = *p == '-';
-  if (number->negative) ++p;
-  const char* first = p;
-  uint64_t mantissa = 0;
-  while (text::IsDigit(*p)) mantissa = mantissa * 10 + static_cast<uint64_t>(*p++ - '0');
-  number->digits = static_cast<int>(p - first);
-  if (number->digits == 0 || (*first == '0' && number->digits > 1)) return Fail(kBadNumber);
-  number->has_point = *p == '.';
-  number->fraction_digits = 0;
-  if (number->has_point) {
-    const char* fraction = ++p;
-    while (text::IsDigit(*p)) mantissa = mantissa * 10 + static_cast<uint64_t>(*p++ - '0');
-    number->fraction_digits = static_cast<int>(p - fraction);
-    if (number->fraction_digits == 0) return Fail(kBadNumber);
-    number->digits += number->fraction_digits;
-  }
-  number->has_exponent = (*p | 0x20) == 'e';
-  if (number->has_exponent) {
-    ++p;
-    if (*p == '-' || *p == '+') ++p;
-    if (!text::IsDigit(*p)) return Fail(kBadNumber);
-    while (text::IsDigit(*p)) ++p;
-  }
-  number->mantissa = mantissa;
-  number->text = {start, static_cast<size_t>(p - start)};
-  p_ = p;
   return true;
 }
 

@@ -48,9 +48,10 @@ Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_
     Pass pass;
     const size_t begin = first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     pass.check_utf8 = !simdjson::validate_utf8(chunk.data(), chunk.size());
+    ReserveRows(chunk.size());
     DecodeLines(pass, chunk, begin);
+    LearnSizes(chunk.size(), pass.row_count);
     pass.out.record_count = pass.record;
-    pass.out.line_count = text::CountLineEnds(chunk, false);
     text::FillLines(chunk, false, &pass.out.bad);
     return Finish(pass);
   } catch (const std::bad_alloc&) {
@@ -64,6 +65,7 @@ void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) 
   while (at < chunk.size()) {
     const void* found = std::memchr(text + at, '\n', chunk.size() - at);
     const size_t line_end = found == nullptr ? chunk.size() : static_cast<size_t>(static_cast<const char*>(found) - text);
+    pass.out.line_count += found == nullptr ? 0 : 1;
     std::string_view line(text + at, line_end - at);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     const size_t offset = at;
@@ -79,6 +81,16 @@ void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) 
     }
     ++pass.record;
   }
+}
+
+/// Makes room for as many rows as the last chunk suggests: growing by doubling would copy each column several times.
+void JsonDecoder::ReserveRows(size_t bytes) {
+  const auto rows = static_cast<int64_t>(static_cast<double>(bytes) * rows_per_byte_ * 1.05) + 16;
+  for (const auto& builder : builders_) builder->Reserve(rows);
+}
+
+void JsonDecoder::LearnSizes(size_t bytes, int64_t rows) {
+  if (bytes > 0) rows_per_byte_ = static_cast<double>(rows) / static_cast<double>(bytes);
 }
 
 std::string_view JsonDecoder::Padded(std::string_view text) {
@@ -121,25 +133,31 @@ Result<DecodedRows> JsonDecoder::DecodeMessages(std::span<const std::string_view
 
 inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_t offset) {
   const int64_t rows_before = pass.row_count;
-  BadRecord bad;
-  if (static_cast<int64_t>(record.size()) > options_.max_record_bytes) [[unlikely]] {
-    bad.reason = fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
-                             WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
-  } else if (pass.check_utf8 && !simdjson::validate_utf8(record.data(), record.size())) [[unlikely]] {
-    bad.reason = "The record has bytes that are not UTF-8.";
-  } else if (reader_->ReadRecord(record, &pass.row_count)) [[likely]] {
-    if (reader_->error_count() > 0) AddErrors(pass, record, offset, true);
+  const bool too_large = static_cast<int64_t>(record.size()) > options_.max_record_bytes;
+  if (too_large || (pass.check_utf8 && !simdjson::validate_utf8(record.data(), record.size()))) [[unlikely]] {
+    return RejectUnread(pass, record, offset, too_large);
+  }
+  if (reader_->ReadRecord(record, &pass.row_count)) [[likely]] {
+    if (reader_->error_count() > 0) [[unlikely]] AddErrors(pass, record, offset, true);
     if (pass.mapped || rows_before != pass.record || pass.row_count != rows_before + 1) MapRows(pass, rows_before);
     return true;
-  } else {
-    pass.row_count = rows_before;
-    for (const auto& builder : builders_) builder->Truncate(rows_before);
-    AddErrors(pass, record, offset, false);
-    pass.out.failed = !options_.ignore_parse_errors;
-    return options_.ignore_parse_errors;
   }
+  pass.row_count = rows_before;
+  for (const auto& builder : builders_) builder->Truncate(rows_before);
+  AddErrors(pass, record, offset, false);
+  pass.out.failed = !options_.ignore_parse_errors;
+  return options_.ignore_parse_errors;
+}
+
+bool JsonDecoder::RejectUnread(Pass& pass, std::string_view record, size_t offset, bool too_large) {
+  BadRecord bad;
   bad.record = pass.record;
   bad.byte_offset = static_cast<int64_t>(offset);
+  bad.reason = "The record has bytes that are not UTF-8.";
+  if (too_large) {
+    bad.reason = fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
+                             WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
+  }
   bad.text = Printable(record);
   AddBad(pass, std::move(bad));
   pass.out.failed = !options_.ignore_parse_errors;

@@ -29,6 +29,9 @@ class JsonDecoder final : public RowDecoder {
   void DecodeLines(Pass& pass, std::string_view chunk, size_t begin);
   /// False: the read fails here.
   bool DecodeRecord(Pass& pass, std::string_view record, size_t offset);
+  bool RejectUnread(Pass& pass, std::string_view record, size_t offset, bool too_large);
+  void ReserveRows(size_t bytes);
+  void LearnSizes(size_t bytes, int64_t rows);
   void MapRows(Pass& pass, int64_t rows_before);
   void AddErrors(Pass& pass, std::string_view record, size_t offset, bool kept);
   void AddBad(Pass& pass, BadRecord bad);
@@ -44,6 +47,7 @@ class JsonDecoder final : public RowDecoder {
   std::vector<std::unique_ptr<JsonColumn>> columns_;
   FieldTable fields_;
   std::unique_ptr<JsonReader> reader_;
+  double rows_per_byte_ = 0;  // Of the last chunk.
   std::vector<char> arena_;  // Copies where padding is missing: messages, the last lines of a chunk.
 };
 

@@ -44,6 +44,13 @@ class JsonReader {
   bool FillMissing(FieldTable& table);
 
   bool ReadValue(JsonColumn& column);
+  // Quick…: false, with nothing done, when the value is not of the simple form.
+  template <typename T>
+  bool QuickInteger(JsonColumn& column);
+  bool QuickFixedPoint(JsonColumn& column);
+  bool CopyText(JsonColumn& column);
+  bool ReadTimestamp(JsonColumn& column);
+  bool ReadAnyValue(JsonColumn& column);
   bool ReadText(JsonColumn& column);
   bool ReadNumberValue(JsonColumn& column);
   bool ReadBoolean(JsonColumn& column);
@@ -53,9 +60,6 @@ class JsonReader {
   bool ReadMapEntries(JsonColumn& column, const std::vector<bool>* dropped);
   bool FindRepeatedKeys(const JsonColumn& column, std::vector<bool>* dropped) const;
   bool ReadWrongStructure(JsonColumn& column);
-  template <typename T>
-  bool ReadInteger(JsonColumn& column);
-  bool ReadDouble(JsonColumn& column);
   bool AppendNumber(JsonColumn& column, const NumberToken& number);
   bool AppendCutInteger(JsonColumn& column, const NumberToken& number);
   void AppendCompact(JsonColumn& column, std::string_view source);

@@ -1,7 +1,6 @@
 #include "formats/text/bad_records.h"
 
 #include <algorithm>
-#include <bit>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -13,25 +12,30 @@ int64_t CountLineEnds(std::string_view text, bool bare_cr) {
   int64_t count = 0;
   size_t i = 0;
 #if defined(__SSE2__)
+  // Bytes count down from 0 by the -1 of each match; summed up before they can overflow. A CR LF would be counted twice: those are
+  // taken off, seen by comparing with the bytes one further.
   const __m128i lf = _mm_set1_epi8('\n');
   const __m128i cr = _mm_set1_epi8('\r');
-  unsigned before = 0;  // 1 when the byte before is CR.
-  for (; i + 16 <= text.size(); i += 16) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
-    const auto lf_mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, lf)));
-    unsigned ends = lf_mask;
-    if (bare_cr) {  // A CR is an end; the LF behind it is none of its own.
-      const auto cr_mask = static_cast<unsigned>(_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, cr)));
-      ends = cr_mask | (lf_mask & ~(cr_mask << 1 | before));
-      before = cr_mask >> 15;
+  while (i + 17 <= text.size()) {
+    const size_t stop = std::min(text.size() - 16, i + 16 * 100);
+    __m128i sum = _mm_setzero_si128();
+    for (; i < stop; i += 16) {
+      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
+      sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(bytes, lf));
+      if (bare_cr) {
+        const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i + 1));
+        const __m128i returns = _mm_cmpeq_epi8(bytes, cr);
+        sum = _mm_sub_epi8(sum, _mm_andnot_si128(_mm_cmpeq_epi8(next, lf), returns));
+      }
     }
-    count += std::popcount(ends & 0xFFFF);
+    const __m128i halves = _mm_sad_epu8(sum, _mm_setzero_si128());
+    count += _mm_cvtsi128_si64(halves) + _mm_cvtsi128_si64(_mm_srli_si128(halves, 8));
   }
 #endif
   for (; i < text.size(); ++i) {
     if (text[i] == '\n') {
-      count += bare_cr && i > 0 && text[i - 1] == '\r' ? 0 : 1;
-    } else if (bare_cr && text[i] == '\r') {
+      ++count;
+    } else if (bare_cr && text[i] == '\r' && !(i + 1 < text.size() && text[i + 1] == '\n')) {
       ++count;
     }
   }

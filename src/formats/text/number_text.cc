@@ -12,20 +12,6 @@
 namespace sluice::formats::text {
 namespace {
 
-constexpr std::array<double, 23> kPowersOfTen = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                                                 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-constexpr std::array<uint64_t, 20> MakeIntegerPowers() {
-  std::array<uint64_t, 20> powers{};
-  uint64_t power = 1;
-  for (uint64_t& entry : powers) {
-    entry = power;
-    power *= 10;
-  }
-  return powers;
-}
-constexpr std::array<uint64_t, 20> kIntegerPowers = MakeIntegerPowers();
-
 char* Put(std::string_view text, char* out) {
   std::memcpy(out, text.data(), text.size());
   return out + text.size();
@@ -105,28 +91,23 @@ char* WriteFloating(T value, char* out) {
 }
 
 /// Values that are a whole number of 1/10^k, k <= 4, the bulk of prices and measures. i / 10^k with i < 2^53 is the double
-/// nearest to that decimal, and decimals of at most 15 digits are all different doubles: so these digits are the shortest.
+/// nearest to that decimal, and decimals of at most 15 digits are all different doubles: so these digits, without trailing zeros, are
+/// the shortest.
 char* WriteShortDecimal(double value, char* out) {
   const double magnitude = std::abs(value);
   if (!(magnitude >= 1e-3 && magnitude < 1e7)) return nullptr;
-  for (int k = 0; k <= 4; ++k) {
-    const double scaled = magnitude * kPowersOfTen[static_cast<size_t>(k)];
-    const auto whole = static_cast<uint64_t>(scaled + 0.5);
-    if (static_cast<double>(whole) / kPowersOfTen[static_cast<size_t>(k)] != magnitude) continue;
+  for (const unsigned k : {2u, 4u}) {
+    const auto whole = static_cast<uint64_t>(magnitude * kPowersOfTen[k] + 0.5);
+    if (static_cast<double>(whole) / kPowersOfTen[k] != magnitude) continue;
     if (value < 0) *out++ = '-';
-    const uint64_t power = kIntegerPowers[static_cast<size_t>(k)];
-    out = std::to_chars(out, out + 20, whole / power).ptr;
+    const uint64_t power = kIntegerPowers[k];
+    out = WriteInteger(static_cast<int64_t>(whole / power), out);
     *out++ = '.';
-    if (k == 0) {
-      *out++ = '0';
-      return out;
-    }
     uint64_t fraction = whole % power;
-    for (int i = k - 1; i >= 0; --i) {
-      out[i] = static_cast<char>('0' + fraction % 10);
-      fraction /= 10;
-    }
-    return out + k;
+    for (unsigned i = k; i > 0; --i, fraction /= 10) out[i - 1] = static_cast<char>('0' + fraction % 10);
+    out += k;
+    while (out[-1] == '0' && out[-2] != '.') --out;
+    return out;
   }
   return nullptr;
 }
@@ -231,19 +212,6 @@ bool ParseInteger(std::string_view text, int64_t min, int64_t max, int64_t* valu
   return *value >= min && *value <= max;
 }
 
-bool DoubleFromParts(uint64_t mantissa, int exponent, bool negative, double* value) {
-  // Clinger's fast path: both operands exact, one correctly rounded operation.
-  if (mantissa > uint64_t{1} << 53 || exponent < -22 || exponent > 22) return false;
-  double number = static_cast<double>(mantissa);
-  if (exponent < 0) {
-    number /= kPowersOfTen[static_cast<size_t>(-exponent)];
-  } else {
-    number *= kPowersOfTen[static_cast<size_t>(exponent)];
-  }
-  *value = negative ? -number : number;
-  return true;
-}
-
 namespace {
 
 /// Sign, digits with a point, exponent, a suffix f, F, d or D, or the words NaN and Infinity.
@@ -306,7 +274,7 @@ bool ParseDouble(std::string_view text, double* value) {
     }
     const int fraction = point == nullptr ? 0 : static_cast<int>(end - point - 1);
     const bool has_digit = end - first > (point == nullptr ? 0 : 1);
-    if (has_digit && DoubleFromParts(mantissa, -fraction, negative, value)) return true;
+    if (has_digit && DoubleFromParts(mantissa, fraction, negative, value)) return true;
   }
   return ParseFloating(text, value);
 }
@@ -391,6 +359,15 @@ DecimalOutcome FinishDecimal(const DecimalParts& parts, int precision, int scale
 
 }  // namespace
 
+bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision, int scale, arrow::Decimal128* value) {
+  const int shift = scale - fraction_digits;
+  if (shift < 0 || shift > 18) return false;
+  const unsigned __int128 magnitude = static_cast<unsigned __int128>(mantissa) * kIntegerPowers[static_cast<size_t>(shift)];
+  if (magnitude >= PowerOfTen(precision)) return false;
+  *value = ToDecimal(magnitude, negative);
+  return true;
+}
+
 DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale, arrow::Decimal128* value) {
   // Up to 18 digits with no more fraction digits than the column: 64-bit arithmetic, then one multiplication.
   const char* p = text.data();
@@ -412,13 +389,9 @@ DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale, arr
     }
     const int fraction = point == nullptr ? 0 : static_cast<int>(end - point - 1);
     const int64_t digit_count = end - first - (point == nullptr ? 0 : 1);
-    if (p == end && digit_count > 0 && digit_count <= 18 && fraction <= scale) {
-      if (scale - fraction + digit_count <= 38) {
-        const unsigned __int128 magnitude = mantissa * PowerOfTen(scale - fraction);
-        if (magnitude >= PowerOfTen(precision)) return DecimalOutcome::kTooLarge;
-        *value = ToDecimal(magnitude, negative);
-        return DecimalOutcome::kOk;
-      }
+    if (p == end && digit_count > 0 && digit_count <= 18 &&
+        DecimalFromParts(mantissa, fraction, negative, precision, scale, value)) {
+      return DecimalOutcome::kOk;
     }
   }
   DecimalParts parts;

@@ -2,10 +2,13 @@
 // pointer with room for kMaxNumberChars and return the end; readers take the whole text or fail.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
 #include <arrow/util/decimal.h>
+
+#include "formats/text/swar.h"
 
 namespace sluice::formats::text {
 
@@ -36,7 +39,56 @@ enum class DecimalOutcome : uint8_t { kOk, kTooLarge, kInvalid };
 /// BigDecimal's text, also "1e3"; rounded HALF_UP to `scale`. kTooLarge: more than `precision` digits, which reads as NULL.
 DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale, arrow::Decimal128* value);
 
-/// A finite decimal literal already split up: mantissa * 10^exponent. Returns false when only the full text tells.
-bool DoubleFromParts(uint64_t mantissa, int exponent, bool negative, double* value);
+inline constexpr std::array<double, 23> kPowersOfTen = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+inline constexpr std::array<uint64_t, 20> kIntegerPowers = [] {
+  std::array<uint64_t, 20> powers{};
+  uint64_t power = 1;
+  for (uint64_t& entry : powers) {
+    entry = power;
+    power *= 10;
+  }
+  return powers;
+}();
+
+/// mantissa / 10^fraction_digits. Returns false when only the full text tells the nearest double.
+inline bool DoubleFromParts(uint64_t mantissa, int fraction_digits, bool negative, double* value) {
+  // Clinger's fast path: both operands exact, one correctly rounded operation.
+  if (mantissa > uint64_t{1} << 53 || fraction_digits > 22) return false;
+  const double number = static_cast<double>(mantissa) / kPowersOfTen[static_cast<size_t>(fraction_digits)];
+  *value = negative ? -number : number;
+  return true;
+}
+
+/// mantissa / 10^fraction_digits as the unscaled value of DECIMAL(precision, scale). False when it has more digits than that or
+/// needs rounding.
+bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision, int scale, arrow::Decimal128* value);
+
+/// Digits with at most one point as mantissa / 10^fraction_digits, for at most 8 digits before the point and 7 behind. Reads 8 bytes
+/// before `end` and before the point: 16 bytes before `end` must be readable. False: not of that form.
+inline bool ReadFixedPoint(const char* begin, const char* end, uint64_t* mantissa, int* fraction_digits) {
+  const auto size = static_cast<unsigned>(end - begin);
+  if (size - 1 >= 16) return false;
+  const uint64_t last = LoadWord(end - 8);
+  const uint64_t distance = last ^ 0x2E2E2E2E2E2E2E2E;
+  uint64_t points = (distance - 0x0101010101010101) & ~distance & 0x8080808080808080;
+  if (size < 8) points &= ~uint64_t{0} << (8 * (8 - size));
+  if (points == 0) {
+    if (size > 8) return false;
+    const uint64_t word = LastDigits(end, size);
+    *mantissa = EightDigits(word);
+    *fraction_digits = 0;
+    return AllDigits(word);
+  }
+  const unsigned fraction = 7 - static_cast<unsigned>(std::countr_zero(points)) / 8;
+  const unsigned whole = size - fraction - 1;
+  if (fraction == 0 || whole - 1 >= 8) return false;
+  const uint64_t high = LastDigits(end - fraction - 1, whole);
+  const uint64_t low = LastDigits(end, fraction);
+  *mantissa = uint64_t{EightDigits(high)} * kIntegerPowers[fraction] + EightDigits(low);
+  *fraction_digits = static_cast<int>(fraction);
+  return AllDigits(high) && AllDigits(low);
+}
 
 }  // namespace sluice::formats::text

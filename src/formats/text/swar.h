@@ -35,6 +35,16 @@ inline uint64_t LastDigits(const char* end, unsigned count) {
   return (LoadWord(end - 8) & keep) | (0x3030303030303030 & ~keep);
 }
 
+/// How many of the eight bytes, from the first on, are digits.
+inline unsigned LeadingDigits(uint64_t word) {
+  const uint64_t distance = word ^ 0x3030303030303030;  // 0 to 9 for digits.
+  const uint64_t others = ((distance + 0x7676767676767676) | distance) & 0x8080808080808080;
+  return others == 0 ? 8 : static_cast<unsigned>(std::countr_zero(others)) / 8;
+}
+
+/// Number of the first `count` (1 to 8) bytes, which are digits.
+inline uint32_t LeadingNumber(uint64_t word, unsigned count) { return EightDigits(word << (8 * (8 - count))); }
+
 inline bool IsDigit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
 }  // namespace sluice::formats::text

@@ -263,6 +263,18 @@ bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
   return true;
 }
 
+/// "yyyy-MM-dd" of ordinary years and days that every month has.
+bool ReadCommonDate(const char* p, int32_t* days) {
+  const uint64_t date = LoadWord(p) ^ LoadWord("0000-00-");
+  if (!MatchPattern(date, 0x7F76767F76767676) || !IsDigit(p[8]) || !IsDigit(p[9])) return false;
+  const unsigned year = Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
+  const unsigned month = Nibble(date, 5) * 10 + Nibble(date, 6);
+  const auto day = static_cast<unsigned>((p[8] - '0') * 10 + (p[9] - '0'));
+  if (month - 1 > 11 || day - 1 > 27) return false;
+  *days = static_cast<int32_t>(DaysFromCivil(year, month, day));
+  return true;
+}
+
 /// What may follow the seconds: nothing, a fraction, Z as the column wants.
 const char* FinishCommonTimestamp(std::string_view rest, int64_t seconds, const TimestampRules& rules, int64_t* value,
                                   bool* done) {
@@ -299,15 +311,6 @@ const char* CheckZone(Cursor& cursor, const TimestampRules& rules, int64_t* offs
 
 }  // namespace
 
-int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
-  year -= month <= 2 ? 1 : 0;
-  const int64_t era = (year >= 0 ? year : year - 399) / 400;
-  const auto year_of_era = static_cast<unsigned>(year - era * 400);
-  const unsigned day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
-  const unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-  return era * 146097 + static_cast<int64_t>(day_of_era) - 719468;
-}
-
 char* WriteDate(int32_t days, char* out) { return PutDate(days, out); }
 
 char* WriteTime(int32_t millis_of_day, char* out) {
@@ -338,6 +341,7 @@ char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle sty
 }
 
 const char* ParseDate(std::string_view text, bool lenient, int32_t* days) {
+  if (text.size() == 10 && ReadCommonDate(text.data(), days)) return nullptr;
   Cursor cursor(text);
   int64_t wide = 0;
   if (const char* reason = ReadDays(cursor, lenient, DayOverflow::kRefuse, &wide)) return reason;

@@ -15,7 +15,15 @@ enum class TimestampStyle : uint8_t {
 };
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar.
-int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day);
+inline int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
+  // Years begin in March, so that the leap day is the last; counted in eras of 400 years.
+  year -= month <= 2 ? 1 : 0;
+  const int64_t era = (year >= 0 ? year : year - 399) / 400;
+  const auto year_of_era = static_cast<unsigned>(year - era * 400);
+  const unsigned day_of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1;
+  const unsigned day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+  return era * 146097 + static_cast<int64_t>(day_of_era) - 719468;
+}
 
 char* WriteDate(int32_t days, char* out);
 char* WriteTime(int32_t millis_of_day, char* out);
