@@ -9,8 +9,8 @@ namespace sluice::sim {
 namespace {
 
 struct Seen {
-  std::map<int64_t, int> times;     // By id.
-  std::set<std::string> committed;  // Partitions with a marker.
+  std::map<int64_t, std::string> file_of;  // By id.
+  std::set<std::string> committed;         // Partitions with a marker.
   std::string problem;
 };
 
@@ -49,7 +49,10 @@ void ReadFile(const Scenario& scenario, const std::string& path, const std::stri
       seen->problem = "line \"" + std::string(line) + "\" of " + path;
       continue;
     }
-    if (++seen->times[id] > 1) seen->problem = "row " + std::to_string(id) + " twice";
+    const auto [first, fresh] = seen->file_of.emplace(id, path);
+    if (!fresh) {
+      seen->problem = "row " + std::to_string(id) + " twice: " + first->second + ", " + path;
+    }
     const std::string partition = PartitionOf(id, scenario.source.row_step_ms) + "/";
     if (scenario.partitioned && folder != partition) {
       seen->problem = "row " + std::to_string(id) + " in " + path;
@@ -78,7 +81,7 @@ std::string CheckVisible(const Scenario& scenario, const fs::FaultyDisk& disk) {
   if (!seen.problem.empty() || !scenario.event_time_commit) return seen.problem;
   for (int64_t id = 0; id < scenario.source.row_count; ++id) {
     const std::string partition = PartitionOf(id, scenario.source.row_step_ms);
-    if (seen.committed.contains(partition) && !seen.times.contains(id)) {
+    if (seen.committed.contains(partition) && !seen.file_of.contains(id)) {
       return partition + " has _SUCCESS but not row " + std::to_string(id);
     }
   }
@@ -90,15 +93,17 @@ std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk) {
   if (!seen.problem.empty()) return seen.problem;
   const bool commits = scenario.table_options.contains("sink.partition-commit.policy.kind");
   for (int64_t id = 0; id < scenario.source.row_count; ++id) {
-    if (!seen.times.contains(id)) return "row " + std::to_string(id) + " is lost";
+    if (!seen.file_of.contains(id)) return "row " + std::to_string(id) + " is lost";
     const std::string partition = PartitionOf(id, scenario.source.row_step_ms);
     if (commits && !seen.committed.contains(partition)) return partition + " has no _SUCCESS";
   }
   for (const auto& [path, content] : disk.AllFiles(kTableRoot)) {
     if (path.find("/.") != std::string::npos) return "left behind: " + path;
   }
-  const auto state = disk.AllFiles(kStateFolder);
-  return state.empty() ? std::string() : "state left behind: " + state.begin()->first;
+  for (const auto& [path, content] : disk.AllFiles(kStateFolder)) {
+    if (path.ends_with("/_metadata")) return "a checkpoint is left behind: " + path;
+  }
+  return {};
 }
 
 }  // namespace sluice::sim

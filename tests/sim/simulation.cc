@@ -1,6 +1,7 @@
 #include "simulation.h"
 
 #include <cstdio>
+#include <cstdlib>
 
 #include "common/crash_point.h"
 #include "oracle.h"
@@ -50,6 +51,15 @@ class Simulation {
         random_(seed + 1),
         files_(random_.Next(), &clock_) {
     counter_.verbose = verbose;
+    // SIM_TRACE=part shows every disk operation on paths that hold the text.
+    if (const char* text = std::getenv("SIM_TRACE"); verbose && text != nullptr) {
+      files_.disk().SetOperationHook(
+          [trace = std::string(text)](std::string_view operation, const std::string& path) {
+            if (path.find(trace) == std::string::npos) return;
+            std::fprintf(stderr, "    %.*s %s\n", static_cast<int>(operation.size()),
+                         operation.data(), path.c_str());
+          });
+    }
   }
 
   Outcome Run() {

@@ -144,13 +144,19 @@ class DiskCheckpointStore final : public CheckpointStore {
     return folders;
   }
 
-  // Metadata first: a folder that is half removed is no checkpoint.
+  // Metadata first: a folder that is half removed is no checkpoint. Fails only while the checkpoint
+  // is still there: whoever hears of a failure may count on finding it again.
   Status Remove(const Folder& folder) {
     const std::string metadata = Join(folder.path, kMetadata);
     const int result = disk_.Unlink(metadata);
-    if (result < 0 && result != -ENOENT) return fs::DiskError(-result, "remove", metadata);
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder.path), "sync", folder.path));
-    return RemoveTree(folder.path);
+    fs::FileInfo info;
+    if (result < 0 && disk_.Stat(metadata, &info) != -ENOENT) {
+      return fs::DiskError(-result, "remove", metadata);
+    }
+    Status rest = Check(disk_.SyncDirectory(folder.path), "sync", folder.path);
+    if (rest.ok()) rest = RemoveTree(folder.path);
+    if (!rest.ok()) Log(LogLevel::kWarning, "A removed checkpoint left files: " + rest.ToString());
+    return {};
   }
 
   Status MakeDirectories(const std::string& path) {

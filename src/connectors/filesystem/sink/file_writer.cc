@@ -197,8 +197,8 @@ bool FileWriter::Ready() const {
 }
 
 Status FileWriter::Poll(runtime::Output& out) {
-  SLUICE_RETURN_NOT_OK(Advance(out));
-  return RollOnTimer();
+  if (!reported_) SLUICE_RETURN_NOT_OK(Advance(out));
+  return reported_ ? Status() : RollOnTimer();
 }
 
 Status FileWriter::Advance(runtime::Output& out) {
@@ -289,6 +289,7 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
 }
 
 Status FileWriter::EmitReport(runtime::Output& out) {
+  reported_ = true;
   return out.Emit(EncodeReport({.checkpoint = barrier_.id,
                                 .subtask = context().subtask,
                                 .name_prefix = name_prefix_,
@@ -299,6 +300,7 @@ Status FileWriter::EmitReport(runtime::Output& out) {
 
 Status FileWriter::Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) {
   (void)barrier;
+  reported_ = false;
   std::vector<std::string> open_files;
   for (const auto& [directory, bucket] : buckets_->buckets()) {
     PartFile* file = bucket->file.get();
