@@ -12,7 +12,7 @@ The job is killed with SIGKILL again and again and started with the same command
 
 A second part kills INSERT OVERWRITE at its crash points: readers see all old or all new rows of each partition.
 
-Usage: run_crash.py [--kills N] [--rows N] [--seed N] [--keep]
+Usage: run_crash.py [--kills N] [--seed N] [--keep]
 """
 import argparse
 import collections
@@ -34,7 +34,9 @@ SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
 KAFKA = str(ROOT / "tools" / "services" / "kafka.sh")
 OVERWRITE_POINTS = {"sink.before_exchange", "sink.after_exchange"}
 ROWS_PER_HOUR = 2500
+CHUNK_ROWS = 900  # Several chunks an hour.
 
+# Two policies on the first table, so that there is a moment between policies to be killed at.
 JOB = """
 SET 'execution.checkpointing.interval' = '150 ms';
 SET 'execution.checkpointing.dir' = '{dir}/state';
@@ -46,7 +48,7 @@ CREATE TABLE topic (id BIGINT, amount DOUBLE, ts TIMESTAMP(3), WATERMARK FOR ts 
 CREATE TABLE lake_parquet (id BIGINT, amount DOUBLE, `hour` STRING) PARTITIONED BY (`hour`) WITH (
   'connector' = 'filesystem', 'path' = '{dir}/parquet', 'format' = 'parquet',
   'partition.time-extractor.timestamp-pattern' = '$hour:00:00', 'sink.partition-commit.trigger' = 'partition-time',
-  'sink.partition-commit.delay' = '1 h', 'sink.partition-commit.policy.kind' = 'success-file');
+  'sink.partition-commit.delay' = '1 h', 'sink.partition-commit.policy.kind' = 'success-file,success-file');
 CREATE TABLE lake_json (id BIGINT, amount DOUBLE, `hour` STRING) PARTITIONED BY (`hour`) WITH (
   'connector' = 'filesystem', 'path' = '{dir}/json', 'format' = 'json',
   'sink.rolling-policy.rollover-interval' = '1 s', 'sink.rolling-policy.check-interval' = '200 ms',
@@ -172,34 +174,34 @@ def run_streaming(options, chance, directory, log):
         points = [p for p in subprocess.check_output([SLUICE, "--list-crash-points"], text=True).split() if p not in OVERWRITE_POINTS]
         rounds = [None] * options.kills + points
         chance.shuffle(rounds)
-        slice_rows = options.rows // (len(rounds) + 1)
         produced = 0
         unreached = []
         for number, point in enumerate(rounds):
-            broker.produce(range(produced, produced + slice_rows))
-            produced += slice_rows
-            visit = chance.randint(1, 3)
+            visit = chance.randint(1, 2)
             job = Job(script, log, f"{point}:{visit}" if point else None)
-            if point:
-                code = job.wait(12)
-                if code is None:
-                    job.kill()
-                    unreached.append(f"{point}:{visit}")
-                elif code != -signal.SIGKILL:
-                    raise Failure(f"the job ended with {code} instead of being killed at {point}:{visit}")
-            else:
-                code = job.wait(chance.uniform(0.05, 1.5))
-                if code is not None:
-                    raise Failure(f"the job ended by itself with {code}")
+            deadline = time.time() + (20 if point else chance.uniform(0.05, 1.5))
+            # Rows keep coming while the job runs, enough of them that hours end and partitions are committed.
+            while True:
+                broker.produce(range(produced, produced + CHUNK_ROWS))
+                produced += CHUNK_ROWS
+                code = job.wait(max(0.0, min(0.4, deadline - time.time())))
+                if code is not None or time.time() >= deadline:
+                    break
+            if code is None:
                 job.kill()
+                if point:
+                    unreached.append(f"{point}:{visit}")
+            elif not point or code != -signal.SIGKILL:
+                raise Failure(f"the job ended with {code} instead of being killed at {point or 'a random moment'}")
             rows = check(directory)
             print(f"round {number + 1}/{len(rounds)}: killed at {point or 'a random moment'}, {rows} of {produced} rows visible", flush=True)
         if unreached:
             raise Failure(f"crash points that were not reached: {', '.join(unreached)}")
-        broker.produce(range(produced, options.rows))
+        total = -(-produced // ROWS_PER_HOUR) * ROWS_PER_HOUR
+        broker.produce(range(produced, total))
         job = Job(script, log)
         deadline = time.time() + 60
-        while check(directory) < options.rows and time.time() < deadline:
+        while check(directory) < total and time.time() < deadline:
             if job.wait(0.5) is not None:
                 raise Failure(f"the job ended by itself with {job.process.returncode}")
         job.process.send_signal(signal.SIGTERM)
@@ -207,8 +209,8 @@ def run_streaming(options, chance, directory, log):
         if code != 0:
             job.kill()
             raise Failure(f"SIGTERM: exit {code} instead of 0 within 15 s")
-        check(directory, options.rows)
-        print(f"all {options.rows} rows are published once in both tables")
+        check(directory, total)
+        print(f"all {total} rows are published once in both tables")
     finally:
         broker.run("wipe")
 
@@ -264,11 +266,9 @@ def run_overwrite(directory, log):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--kills", type=int, default=30)
-    parser.add_argument("--rows", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
     parser.add_argument("--keep", action="store_true", help="keep the files of the run")
     options = parser.parse_args()
-    options.rows -= options.rows % ROWS_PER_HOUR
     print(f"seed {options.seed}", flush=True)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-crash-"))
     log = directory / "job.log"
