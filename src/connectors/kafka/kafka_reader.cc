@@ -140,6 +140,8 @@ Status KafkaReader::Open(TaskContext& context) {
   wake_ = context.wake ? context.wake : [] {};
 
   ClientConfig config = core_->setup->config;
+  // Reading needs no group; a client that has one and reads by partition never ends its group's thread.
+  config.settings.erase("group.id");
   BoundQueue(context, core_->reader_count, &config.settings);
   if (const auto id = config.settings.find("client.id"); id != config.settings.end()) {
     id->second += "-" + std::to_string(subtask_);

@@ -1,0 +1,428 @@
+#include <algorithm>
+#include <set>
+
+#include <arrow/array/array_primitive.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "connectors/kafka/kafka_connector.h"
+#include "connectors/kafka/mock_cluster.h"
+#include "connectors/kafka/record_decoder.h"
+
+namespace sluice::connectors::kafka {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+constexpr int64_t kLongMs = 20'000;  // No test waits so long unless it fails.
+
+/// A kafka table being read by as many readers as the source wants, polled in turn on the test's
+/// thread.
+class Reading {
+ public:
+  struct Options {
+    Schema schema{{{"id", SqlType::Int()}}};
+    OptionMap options;
+    std::vector<std::string> metadata;
+    int parallelism = 1;
+    std::vector<runtime::StateFields> state;  // Of the readers before.
+    bool row_time_from_id = false;
+  };
+
+  Reading(const std::string& bootstrap_servers, Options options) : options_(std::move(options)) {
+    OptionMap& with = options_.options;
+    with.emplace("connector", "kafka");
+    with.emplace("properties.bootstrap.servers", bootstrap_servers);
+    if (!with.contains("value.format")) with.emplace("format", "json");
+    if (!with.contains("topic-pattern")) with.emplace("topic", "t");
+    with.emplace("scan.startup.mode", "earliest-offset");
+    status_ = Start();
+  }
+  ~Reading() { readers_.clear(); }
+
+  Status Start() {
+    TableInfo table;
+    table.identifier = "default_catalog.default_database.t";
+    table.physical = options_.schema;
+    table.options = options_.options;
+    SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<TableSource> table_source,
+                            kKafkaConnector.make_source(table, {}));
+    std::vector<Column> columns = options_.schema.columns();
+    std::vector<int> physical;
+    for (int i = 0; i < options_.schema.column_count(); ++i) physical.push_back(i);
+    for (const std::string& key : options_.metadata) {
+      for (const MetadataColumn& column : KafkaMetadataColumns(true)) {
+        if (column.key == key) columns.push_back({key, column.type});
+      }
+    }
+    out = std::make_unique<RowsOutput>(Schema(columns));
+    SLUICE_RETURN_NOT_OK(table_source->ApplyProjection(physical, options_.metadata));
+    SLUICE_ASSIGN_OR_RETURN(source_, table_source->MakeSource(RuntimeOptions()));
+    runtime::SourceContext context;
+    context.parallelism = options_.parallelism;
+    context.clock = &Clock::System();
+    context.io_pool = &io_pool_;
+    context.metrics = &metrics;
+    runtime::RestoredSourceState restored;
+    for (const runtime::StateFields& fields : options_.state)
+      restored.readers.emplace_back("source:t", fields);
+    SLUICE_RETURN_NOT_OK(source_->Open(context, options_.state.empty() ? nullptr : &restored));
+    task_.clock = &Clock::System();
+    task_.io_pool = &io_pool_;
+    task_.compute_pool = &compute_pool_;
+    task_.metrics = &metrics;
+    task_.wake = [waker = waker_] { waker->Wake(); };
+    task_.wake_at = [](int64_t) {};
+    for (int i = 0; i < source_->reader_count(); ++i) {
+      SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<runtime::SourceReader> reader,
+                              source_->MakeReader(i));
+      SLUICE_RETURN_NOT_OK(reader->Open(task_));
+      readers_.push_back(std::move(reader));
+    }
+    return {};
+  }
+
+  runtime::SourceRuntimeOptions RuntimeOptions() const {
+    runtime::SourceRuntimeOptions runtime;
+    runtime.watermark.enabled = options_.row_time_from_id;
+    runtime.watermark.on_event = true;
+    runtime.transform =
+        [row_time = options_.row_time_from_id](Batch batch) -> Result<runtime::SourceBatch> {
+      runtime::SourceBatch result{.rows = batch};
+      for (int64_t row = 0; row_time && row < batch.row_count(); ++row) {
+        const int64_t time = static_cast<const arrow::Int32Array&>(*batch.column(0)).Value(row);
+        result.watermark_ms = std::max(result.watermark_ms.value_or(time), time);
+      }
+      return result;
+    };
+    return runtime;
+  }
+
+  /// Polls until `enough` holds or all readers have finished; the failure of a reader otherwise.
+  Status RunUntil(const std::function<bool()>& enough) {
+    SLUICE_RETURN_NOT_OK(status_);
+    const int64_t end_us = Clock::System().MonotonicMicros() + kLongMs * 1000;
+    while (Clock::System().MonotonicMicros() < end_us) {
+      bool finished = true;
+      bool waiting = true;
+      for (const auto& reader : readers_) {
+        SLUICE_ASSIGN_OR_RETURN(const auto polled, reader->Poll(*out));
+        finished &= polled == runtime::SourceReader::PollResult::kFinished;
+        waiting &= polled != runtime::SourceReader::PollResult::kEmitted;
+      }
+      if (enough() || finished) return {};
+      if (waiting) waker_->WaitFor(10);
+    }
+    return Status::Unavailable("The test has waited too long.");
+  }
+  Status RunToEnd() {
+    return RunUntil([] { return false; });
+  }
+  Status RunUntilRows(size_t count) {
+    return RunUntil([&] { return out->rows.size() >= count; });
+  }
+
+  std::vector<runtime::StateFields> Snapshot(int64_t id = 1) {
+    source_->FreezeSplits();
+    std::vector<runtime::StateFields> state;
+    for (const auto& reader : readers_) {
+      runtime::StateWriter writer;
+      EXPECT_TRUE(reader->Snapshot({.id = id}, writer).ok());
+      state.push_back(std::move(writer).Take());
+    }
+    runtime::StateWriter coordinator;
+    EXPECT_TRUE(source_->Snapshot({.id = id}, coordinator).ok());
+    source_->ThawSplits();
+    return state;
+  }
+  void Complete(int64_t id) {
+    for (const auto& reader : readers_) EXPECT_TRUE(reader->CheckpointComplete(id).ok());
+  }
+
+  std::unique_ptr<RowsOutput> out;
+  runtime::Metrics metrics;
+  const std::shared_ptr<runtime::Source>& source() const { return source_; }
+
+ private:
+  Options options_;
+  ThreadIoPool io_pool_{2};
+  ThreadIoPool compute_pool_{2};
+  std::shared_ptr<Waker> waker_ = std::make_shared<Waker>();
+  Status status_;
+  std::shared_ptr<runtime::Source> source_;
+  runtime::TaskContext task_;
+  std::vector<std::unique_ptr<runtime::SourceReader>> readers_;
+};
+
+std::vector<std::string> Ids(int from, int to) {
+  std::vector<std::string> values;
+  for (int i = from; i < to; ++i) values.push_back("{\"id\":" + std::to_string(i) + "}");
+  return values;
+}
+
+OptionMap Bounded(OptionMap more = {}) {
+  more.emplace("scan.bounded.mode", "latest-offset");
+  return more;
+}
+
+class KafkaSourceTest : public ::testing::Test {
+ protected:
+  MockCluster cluster_;
+};
+
+TEST_F(KafkaSourceTest, ReadsAllPartitionsToTheEndAndKeepsTheirOrder) {
+  cluster_.CreateTopic("t", 3);
+  for (int p = 0; p < 3; ++p) cluster_.ProduceValues("t", p, Ids(p * 1000, p * 1000 + 500));
+  for (const int parallelism : {1, 2, 8}) {
+    Reading reading(cluster_.bootstrap_servers(),
+                    {.options = Bounded(), .parallelism = parallelism});
+    const Status status = reading.RunToEnd();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_EQ(reading.source()->reader_count(), std::min(parallelism, 3));
+    EXPECT_TRUE(reading.source()->bounded());
+    ASSERT_EQ(reading.out->rows.size(), 1500u);
+    std::map<int, int> last;
+    for (const std::string& row : reading.out->rows) {
+      const int id = std::stoi(row.substr(3));
+      const auto [place, first] = last.try_emplace(id / 1000, id);
+      EXPECT_TRUE(first || id == place->second + 1) << id;
+      place->second = id;
+    }
+    EXPECT_EQ(reading.metrics.Value(runtime::metric::kRowsIn), 1500);
+  }
+}
+
+TEST_F(KafkaSourceTest, EndsAtOnceWithoutRecords) {
+  cluster_.CreateTopic("t", 2);
+  Reading reading(cluster_.bootstrap_servers(), {.options = Bounded(), .parallelism = 2});
+  ASSERT_TRUE(reading.RunToEnd().ok());
+  EXPECT_THAT(reading.out->rows, IsEmpty());
+}
+
+TEST_F(KafkaSourceTest, MetadataColumns) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.Produce(
+      "t", 0,
+      {{.value = "{\"id\":7}", .headers = {{"h", "\x01\x02"}}, .timestamp_ms = 1'589'947'262'003}});
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = Bounded(),
+                   .metadata = {"topic", "partition", "offset", "timestamp", "timestamp-type",
+                                "headers", "header-list", "leader-epoch"}});
+  ASSERT_TRUE(reading.RunToEnd().ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[7, t, 0, 0, 2020-05-20T04:01:02.003Z, CreateTime, "
+                                             "{h=[1, 2]}, [+I[h, [1, 2]]], null]"));
+}
+
+TEST_F(KafkaSourceTest, KeysAndValues) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.Produce("t", 0,
+                   {{.key = "{\"id\":1}", .value = "{\"v\":\"a\"}"},
+                    {.key = std::nullopt, .value = "{\"v\":\"no key, no row\"}"},
+                    {.key = "{\"id\":3}", .value = std::nullopt},
+                    {.key = "{\"id\":4}", .value = "{\"v\":\"d\"}"}});
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.schema = Schema({{"v", SqlType::String()}, {"k_id", SqlType::Int()}}),
+                   .options = Bounded({{"key.format", "json"},
+                                       {"key.fields", "k_id"},
+                                       {"key.fields-prefix", "k_"},
+                                       {"value.format", "json"},
+                                       {"value.fields-include", "EXCEPT_KEY"}}),
+                   .metadata = {"offset"}});
+  const Status status = reading.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[a, 1, 0]", "+I[d, 4, 3]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
+}
+
+// Known pitfalls 14.2.
+TEST_F(KafkaSourceTest, NullValuesAreNoRows) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.Produce("t", 0, {{.value = "{\"id\":1}"}, {}, {.value = "{\"id\":2}"}});
+  Reading reading(cluster_.bootstrap_servers(), {.options = Bounded()});
+  ASSERT_TRUE(reading.RunToEnd().ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[1]", "+I[2]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
+}
+
+// Known pitfalls 14.3 and 17.1.
+TEST_F(KafkaSourceTest, BadRecordsNameTheirPlace) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, {"{\"id\":1}", "{\"id\":\"x\"}", "{\"id\":3}"});
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.options = Bounded()});
+    const Status status = reading.RunToEnd();
+    EXPECT_EQ(status.code(), StatusCode::kDataError);
+    EXPECT_THAT(status.ToString(), HasSubstr("t-0@1"));
+    EXPECT_THAT(status.ToString(), HasSubstr("{\"id\":\"x\"}"));
+    EXPECT_THAT(status.ToString(), HasSubstr("id"));
+  }
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = Bounded({{"json.ignore-parse-errors", "true"}})});
+  ASSERT_TRUE(reading.RunToEnd().ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[1]", "+I[null]", "+I[3]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kBadRecords), 1);
+}
+
+TEST_F(KafkaSourceTest, ContinuesFromItsStateAtAnyParallelism) {
+  cluster_.CreateTopic("t", 4);
+  for (int p = 0; p < 4; ++p) cluster_.ProduceValues("t", p, Ids(p * 100, p * 100 + 50));
+  for (const auto& [before, after] : {std::pair{1, 1}, {2, 4}, {4, 1}}) {
+    std::multiset<std::string> rows;
+    std::vector<runtime::StateFields> state;
+    {
+      Reading first(cluster_.bootstrap_servers(), {.parallelism = before});
+      const Status status = first.RunUntilRows(60);
+      ASSERT_TRUE(status.ok()) << status.ToString();
+      state = first.Snapshot();
+      rows.insert(first.out->rows.begin(), first.out->rows.end());
+    }
+    Reading second(cluster_.bootstrap_servers(),
+                   {.options = Bounded(), .parallelism = after, .state = state});
+    const Status status = second.RunToEnd();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    rows.insert(second.out->rows.begin(), second.out->rows.end());
+    EXPECT_EQ(rows.size(), 200u);
+    EXPECT_EQ(std::set<std::string>(rows.begin(), rows.end()).size(), 200u);
+  }
+}
+
+TEST_F(KafkaSourceTest, StateBeyondTheLogIsAnError) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, Ids(0, 3));
+  runtime::StateWriter writer;
+  writer.PutI64("version", 1);
+  writer.PutStrings("splits", {"t,0,17,-"});
+  Reading reading(cluster_.bootstrap_servers(), {.state = {std::move(writer).Take()}});
+  const std::string error = reading.RunToEnd().ToString();
+  EXPECT_THAT(error, HasSubstr("Cannot continue reading t-0 at offset 17"));
+  EXPECT_THAT(error, HasSubstr("offsets 0 to 3"));
+}
+
+TEST_F(KafkaSourceTest, StartAndStopOffsets) {
+  cluster_.CreateTopic("t", 2);
+  cluster_.ProduceValues("t", 0, Ids(0, 5));
+  cluster_.ProduceValues("t", 1, Ids(10, 15));
+  Reading given(cluster_.bootstrap_servers(),
+                {.options = {{"scan.startup.mode", "specific-offsets"},
+                             {"scan.startup.specific-offsets", "partition:0,offset:3"},
+                             {"scan.bounded.mode", "specific-offsets"},
+                             {"scan.bounded.specific-offsets",
+                              "partition:0,offset:4;partition:1,offset:2"}}});
+  ASSERT_TRUE(given.RunToEnd().ok());
+  EXPECT_THAT(given.out->rows, UnorderedElementsAre("+I[3]", "+I[10]", "+I[11]"));
+
+  // A partition that a bounded list leaves out is not read.
+  Reading unlisted(cluster_.bootstrap_servers(),
+                   {.options = {{"scan.bounded.mode", "specific-offsets"},
+                                {"scan.bounded.specific-offsets", "partition:1,offset:1"}}});
+  ASSERT_TRUE(unlisted.RunToEnd().ok());
+  EXPECT_THAT(unlisted.out->rows, ElementsAre("+I[10]"));
+
+  Reading wrong(cluster_.bootstrap_servers(),
+                {.options = Bounded({{"scan.startup.mode", "specific-offsets"},
+                                     {"scan.startup.specific-offsets", "partition:7,offset:3"}})});
+  EXPECT_THAT(wrong.RunToEnd().ToString(), HasSubstr("names partition 7, but topic 't' has 2"));
+}
+
+TEST_F(KafkaSourceTest, LatestOffsetBeginsWithWhatComesLater) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, Ids(0, 5));
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = {{"scan.startup.mode", "latest-offset"}}});
+  cluster_.ProduceValues("t", 0, Ids(5, 7));
+  ASSERT_TRUE(reading.RunUntilRows(2).ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[5]", "+I[6]"));
+}
+
+// Known pitfalls 1.8: offsets are committed for display, after the checkpoint.
+TEST_F(KafkaSourceTest, CommitsOffsetsOfCompletedCheckpoints) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, Ids(0, 5));
+  const OptionMap group = {{"properties.group.id", "g"}, {"scan.startup.mode", "group-offsets"}};
+  Reading none(cluster_.bootstrap_servers(), {.options = group});
+  const std::string error = none.RunToEnd().ToString();
+  EXPECT_THAT(error, HasSubstr("Undefined offset with no reset policy for partitions: [t-0]"));
+  EXPECT_THAT(error, HasSubstr("properties.auto.offset.reset"));
+  {
+    OptionMap earliest = group;
+    earliest.emplace("properties.auto.offset.reset", "earliest");
+    Reading reading(cluster_.bootstrap_servers(), {.options = earliest});
+    ASSERT_TRUE(reading.RunUntilRows(5).ok());
+    reading.Snapshot(4);
+    reading.Complete(4);
+    ASSERT_TRUE(
+        reading.RunUntil([&] { return reading.metrics.Value("kafka_commits_succeeded") > 0; })
+            .ok());
+  }
+  cluster_.ProduceValues("t", 0, Ids(5, 6));
+  OptionMap bounded = group;
+  bounded.emplace("scan.bounded.mode", "latest-offset");
+  Reading next(cluster_.bootstrap_servers(), {.options = bounded});
+  const Status status = next.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(next.out->rows, ElementsAre("+I[5]"));
+}
+
+// Known pitfalls 14.4.
+TEST_F(KafkaSourceTest, TopicsFoundLaterAreReadFromTheirBeginning) {
+  cluster_.CreateTopic("orders-1", 1);
+  cluster_.ProduceValues("orders-1", 0, Ids(0, 3));
+  cluster_.CreateTopic("other", 1);
+  cluster_.ProduceValues("other", 0, Ids(50, 53));
+  const OptionMap options = {{"topic-pattern", "orders-[0-9]+"},
+                             {"scan.startup.mode", "latest-offset"},
+                             {"scan.topic-partition-discovery.interval", "50 ms"}};
+  std::vector<runtime::StateFields> state;
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.options = options, .parallelism = 2});
+    cluster_.ProduceValues("orders-1", 0, Ids(3, 4));
+    ASSERT_TRUE(reading.RunUntilRows(1).ok());
+    cluster_.CreateTopic("orders-2", 1);
+    cluster_.ProduceValues("orders-2", 0, Ids(10, 12));
+    ASSERT_TRUE(reading.RunUntilRows(3).ok());
+    EXPECT_THAT(reading.out->rows, ElementsAre("+I[3]", "+I[10]", "+I[11]"));
+    state = reading.Snapshot();
+  }
+  // One that appeared while the job was down, too.
+  cluster_.CreateTopic("orders-3", 1);
+  cluster_.ProduceValues("orders-3", 0, Ids(20, 21));
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = options, .parallelism = 2, .state = state});
+  ASSERT_TRUE(reading.RunUntilRows(1).ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[20]"));
+}
+
+TEST_F(KafkaSourceTest, WatermarkIsTheLowestOfThePartitions) {
+  cluster_.CreateTopic("t", 2);
+  cluster_.ProduceValues("t", 0, Ids(100, 101));
+  Reading reading(cluster_.bootstrap_servers(), {.row_time_from_id = true});
+  ASSERT_TRUE(reading.RunUntilRows(1).ok());
+  EXPECT_THAT(reading.out->watermarks, IsEmpty());
+  cluster_.ProduceValues("t", 1, Ids(50, 51));
+  ASSERT_TRUE(reading.RunUntil([&] { return !reading.out->watermarks.empty(); }).ok());
+  EXPECT_THAT(reading.out->watermarks, ElementsAre(50));
+}
+
+TEST_F(KafkaSourceTest, AbsentTopic) {
+  // The mock brokers make topics when asked; a real one answers so.
+  rd_kafka_mock_topic_set_error(cluster_.cluster(), "nosuch",
+                                RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+  Reading reading(cluster_.bootstrap_servers(), {.options = {{"topic", "nosuch"}}});
+  const std::string error = reading.RunToEnd().ToString();
+  EXPECT_THAT(error, HasSubstr("Failed to get metadata for topics [nosuch]"));
+}
+
+TEST(KafkaSource, BrokerDownIsARetriableError) {
+  Reading reading("127.0.0.1:1", {.options = {{"properties.default.api.timeout.ms", "400"}}});
+  const Status status = reading.RunToEnd();
+  EXPECT_EQ(status.code(), StatusCode::kUnavailable);
+  EXPECT_TRUE(status.retriable());
+  EXPECT_THAT(status.ToString(), HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(status.ToString(), HasSubstr("Connection refused"));
+}
+
+}  // namespace
+}  // namespace sluice::connectors::kafka
