@@ -21,41 +21,48 @@ struct Step {
 // Walks the rows of one path. Recursion is as deep as the type is nested.
 class PathShredder {
  public:
-  PathShredder(std::vector<Step> steps, LeafValues* leaf) : steps_(std::move(steps)), leaf_(leaf) {}
+  PathShredder(std::vector<Step> steps, LeafValues* leaf) : steps_(std::move(steps)), leaf_(leaf) {
+    int definition = 0;
+    for (const Step& step : steps_) {
+      if (step.nullable) ++definition;
+      if (step.kind == Step::Kind::kLeaf || step.kind == Step::Kind::kField) continue;
+      innermost_list_ = ++definition;
+    }
+  }
 
   Status Run(int64_t row_count) {
-    for (int64_t row = 0; row < row_count; ++row) SLUICE_RETURN_NOT_OK(Visit(0, row, 0, 0, 0, 0));
+    for (int64_t row = 0; row < row_count; ++row) SLUICE_RETURN_NOT_OK(Visit(0, row, 0, 0, 0));
     leaf_->level_count = static_cast<int64_t>(leaf_->definition_levels.size());
     return {};
   }
   const std::vector<int64_t>& slots() const { return slots_; }
 
  private:
-  void Put(int definition, int repetition, int repeated_ancestor, int64_t slot) {
+  /// The library expects a value, NULL or not, for each entry of the innermost list and none for
+  /// lists above it that are NULL or empty.
+  void Put(int definition, int repetition, int64_t slot) {
     leaf_->definition_levels.push_back(static_cast<int16_t>(definition));
     leaf_->repetition_levels.push_back(static_cast<int16_t>(repetition));
-    if (definition >= repeated_ancestor) slots_.push_back(slot);
+    if (definition >= innermost_list_) slots_.push_back(slot);
   }
 
-  /// `depth`: repetition level of the innermost list above; `repeated_ancestor`: its definition
-  /// level.
-  Status Visit(size_t at, int64_t row, int definition, int repetition, int depth,
-               int repeated_ancestor) {
+  /// `depth`: repetition level of the innermost list above.
+  Status Visit(size_t at, int64_t row, int definition, int repetition, int depth) {
     const Step& step = steps_[at];
     if (step.nullable) {
       if (step.values->IsNull(row)) {
-        Put(definition, repetition, repeated_ancestor, -1);
+        Put(definition, repetition, -1);
         return {};
       }
       ++definition;
     }
     switch (step.kind) {
       case Step::Kind::kLeaf:
-        Put(definition, repetition, repeated_ancestor, row);
+        Put(definition, repetition, row);
         return {};
       case Step::Kind::kField: {
         const int64_t offset = step.values->offset();  // Children are taken whole, not sliced.
-        return Visit(at + 1, row + offset, definition, repetition, depth, repeated_ancestor);
+        return Visit(at + 1, row + offset, definition, repetition, depth);
       }
       default:
         break;
@@ -65,7 +72,7 @@ class PathShredder {
     const int64_t begin = list.value_offset(row);
     const int64_t end = list.value_offset(row + 1);
     if (begin == end) {
-      Put(definition, repetition, repeated_ancestor, -1);
+      Put(definition, repetition, -1);
       return {};
     }
     ++definition;
@@ -77,13 +84,14 @@ class PathShredder {
             "value.");
       }
       SLUICE_RETURN_NOT_OK(
-          Visit(at + 1, i, definition, i == begin ? repetition : depth + 1, depth + 1, definition));
+          Visit(at + 1, i, definition, i == begin ? repetition : depth + 1, depth + 1));
     }
     return {};
   }
 
   const std::vector<Step> steps_;
   LeafValues* const leaf_;
+  int innermost_list_ = 0;  // Definition level of an entry of the innermost list; 0 without lists.
   std::vector<int64_t> slots_;
 };
 
