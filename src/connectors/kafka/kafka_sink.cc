@@ -131,6 +131,8 @@ Result<rd_kafka_topic_t*> KafkaSinkOperator::FindTopic(std::string_view name) {
   }
   rd_kafka_topic_conf_t* conf = rd_kafka_default_topic_conf_dup(client_->handle());
   if (table().partitioner == Partitioner::kFixed) {
+    // The random partitioners pick a partition for rows without key before they ask the callback.
+    rd_kafka_topic_conf_set(conf, "partitioner", "murmur2", nullptr, 0);
     rd_kafka_topic_conf_set_opaque(conf, &subtask_);
     rd_kafka_topic_conf_set_partitioner_cb(conf, &FixedPartition);
   }
