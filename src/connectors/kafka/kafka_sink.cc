@@ -105,6 +105,10 @@ Status KafkaSinkOperator::Open(TaskContext& task) {
   // Java bounds its buffer by bytes (buffer.memory, 32 MiB), the library by messages as well.
   config.settings.try_emplace("queue.buffering.max.kbytes", "32768");
   config.settings.try_emplace("queue.buffering.max.messages", "500000");
+  // The library's sticky choice for messages without key comes before any partitioner.
+  if (table().partitioner == Partitioner::kFixed) {
+    config.settings["sticky.partitioning.linger.ms"] = "0";
+  }
   SLUICE_ASSIGN_OR_RETURN(client_, KafkaClient::Make(config, ClientRole::kProducer,
                                                      [this](const rd_kafka_message_t& message) {
                                                        OnDelivered(message);
@@ -131,8 +135,6 @@ Result<rd_kafka_topic_t*> KafkaSinkOperator::FindTopic(std::string_view name) {
   }
   rd_kafka_topic_conf_t* conf = rd_kafka_default_topic_conf_dup(client_->handle());
   if (table().partitioner == Partitioner::kFixed) {
-    // The random partitioners pick a partition for rows without key before they ask the callback.
-    rd_kafka_topic_conf_set(conf, "partitioner", "murmur2", nullptr, 0);
     rd_kafka_topic_conf_set_opaque(conf, &subtask_);
     rd_kafka_topic_conf_set_partitioner_cb(conf, &FixedPartition);
   }
