@@ -82,7 +82,7 @@ def read_record(lines, at, path):
                 raise ScriptError(f"{path}:{record.line}: `file` without `end`")
         record.expected = content
         return record, at + 1
-    if record.kind in ("statement", "query"):
+    if record.kind in ("statement", "query", "explain"):
         body = []
         while at < len(lines) and lines[at].strip() and lines[at] != "----":
             body.append(lines[at])

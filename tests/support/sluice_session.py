@@ -101,7 +101,7 @@ class Session:
         lines = []
         for statement in statements:
             lines.append(text.count("\n"))
-            text += statement.strip().rstrip(";") + "\n;\n"
+            text += statement.strip().rstrip(";") + ("\n;\n" if len(statements) > 1 else "\n")
         script.write_text(text, encoding="utf-8")
         return script, lines
 
