@@ -343,8 +343,13 @@ Result<expr::ExprPtr> ExpressionBinder::BindLiteral(const LiteralExpr& literal, 
       return expr::MakeBoolean(literal.text == "TRUE");
     case LiteralKind::kInteger:
     case LiteralKind::kDecimal:
-    case LiteralKind::kDouble:
-      return expr::MakeNumber(literal.text, negative);
+    case LiteralKind::kDouble: {
+      // The parser keeps a sign that stands before a number in its text.
+      std::string_view text = literal.text;
+      const bool signed_text = text.starts_with('-');
+      if (signed_text) text.remove_prefix(1);
+      return expr::MakeNumber(text, negative != signed_text);
+    }
     case LiteralKind::kString:
       return expr::MakeString(literal.text);
     case LiteralKind::kBinary:
