@@ -130,6 +130,9 @@ ExprPtr FactorFor(ExprPtr operand) {
 }  // namespace
 
 Result<ExprPtr> MakeArithmetic(ArithmeticOp op, ExprPtr left, ExprPtr right) {
+  if (IsUntypedNull(left) || IsUntypedNull(right)) {
+    return Status::Validation("Illegal use of 'NULL'");
+  }
   SLUICE_ASSIGN_OR_RETURN(const SqlType type, ArithmeticType(op, left->type(), right->type()));
   const std::string_view text = ArithmeticOpText(op);
   if (type.is_numeric()) {
@@ -137,8 +140,6 @@ Result<ExprPtr> MakeArithmetic(ArithmeticOp op, ExprPtr left, ExprPtr right) {
     right = NumberOperandFor(std::move(right), type);
     return BuildOperator(text, {std::move(left), std::move(right)}, type);
   }
-  if (IsUntypedNull(left)) left = MakeNull(right->type());
-  if (IsUntypedNull(right)) right = MakeNull(left->type());
   // The time or interval first, so that kernels see one order.
   const bool swap =
       (op == ArithmeticOp::kAdd && left->type().is_interval() && right->type().is_datetime()) ||
@@ -161,7 +162,7 @@ Result<ExprPtr> MakeNegate(ExprPtr operand) {
 }
 
 Result<ExprPtr> MakeConcat(ExprPtr left, ExprPtr right) {
-  if (IsUntypedNull(left) && IsUntypedNull(right)) {
+  if (IsUntypedNull(left) || IsUntypedNull(right)) {
     return Status::Validation("Illegal use of 'NULL'");
   }
   return internal::BuildCall(*FindFunction("||"), {std::move(left), std::move(right)});
