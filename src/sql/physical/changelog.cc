@@ -112,6 +112,15 @@ Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
   return {};
 }
 
+bool HasLtzWatermark(const PlanNode& plan) {
+  if (plan.kind == PlanKind::kScan) {
+    const expr::ExprPtr& watermark = static_cast<const ScanNode&>(plan).watermark;
+    return watermark != nullptr && watermark->type().kind() == TypeKind::kTimestampLtz;
+  }
+  return std::any_of(plan.inputs.begin(), plan.inputs.end(),
+                     [](const PlanPtr& input) { return HasLtzWatermark(*input); });
+}
+
 bool IsBounded(const PlanNode& plan) {
   if (plan.kind == PlanKind::kScan) {
     const ScanNode& scan = static_cast<const ScanNode&>(plan);

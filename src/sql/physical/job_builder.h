@@ -33,6 +33,9 @@ Status CheckQueryPlan(const PlanNode& plan, bool streaming);
 /// True when every scan below is bounded. Scans must be prepared.
 bool IsBounded(const PlanNode& plan);
 
+/// True when a scan below declares its watermark on a TIMESTAMP_LTZ column.
+bool HasLtzWatermark(const PlanNode& plan);
+
 class JobBuilder {
  public:
   explicit JobBuilder(const PhysicalContext& context) : context_(context) {}
