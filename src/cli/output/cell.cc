@@ -12,6 +12,7 @@ namespace sluice::cli {
 namespace {
 
 constexpr char kHex[] = "0123456789ABCDEF";
+constexpr char kLowerHex[] = "0123456789abcdef";
 
 std::string_view BytesAt(const arrow::Array& values, int64_t row) {
   return static_cast<const arrow::BinaryArray&>(values).GetView(row);
@@ -115,7 +116,7 @@ void AppendCellText(const SqlType& type, const arrow::Array& values, int64_t row
   *out += "x'";
   for (const char c : BytesAt(values, row)) {
     const unsigned char byte = static_cast<unsigned char>(c);
-    *out += {kHex[byte >> 4], kHex[byte & 15]};
+    *out += {kLowerHex[byte >> 4], kLowerHex[byte & 15]};
   }
   *out += '\'';
 }
