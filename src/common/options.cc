@@ -281,9 +281,16 @@ Status ValidateOptions(std::string_view owner, const OptionMap& options,
     if (spec.required && options.find(spec.key) == options.end()) missing.emplace(spec.key);
   }
   if (!missing.empty()) {
+    const std::vector<std::string> wanted(missing.begin(), missing.end());
+    std::string hint;  // A misspelt key is often the missing one.
+    for (const auto& [key, value] : options) {
+      if (!hint.empty() || FindSpec(specs, key) != nullptr) continue;
+      hint = DidYouMean(key, wanted);
+      if (!hint.empty()) hint = "\n\nThe option '" + key + "' is not known." + hint;
+    }
     return Status::InvalidArgument(
         "One or more required options are missing.\n\nMissing required options are:\n\n" +
-        JoinSorted(missing));
+        JoinSorted(missing) + hint);
   }
   std::set<std::string> supported;
   for (const OptionSpec& spec : specs) supported.emplace(spec.key);
