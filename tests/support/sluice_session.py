@@ -43,7 +43,9 @@ def without_comments(sql):
 
 def is_definition(sql):
     words = without_comments(sql)
-    return bool(DEFINITION.match(words)) and not is_table_from_query(words) and not re.match(r"SET\s*;?\s*$", words, re.I)
+    if re.match(r"SET\s*;?\s*$|ALTER\s+TABLE\s+\S+\s+(ADD|DROP)\s.*\bPARTITION\b", words, re.IGNORECASE):
+        return False  # A query; a change of directories.
+    return bool(DEFINITION.match(words)) and not is_table_from_query(words)
 
 
 def is_table_from_query(sql):
@@ -135,6 +137,9 @@ class Session:
             whole = self.run_script(script, 0)
             parts = whole.text.split(self.marker)
             good = len(parts) - 1
+            if good == 0 and len(rest) > 1 and whole.code != 0:
+                outcomes.append(self.run(rest[0]))  # A script with a syntax error anywhere runs none of its statements.
+                continue
             outcomes += [Outcome(0, part, whole.messages) for part in parts[:good]]
             if good < len(rest):
                 messages = shift_lines(whole.messages, lines[2 * good])
