@@ -24,10 +24,16 @@ std::vector<Argument> ArgumentsOf(const std::vector<ExprPtr>& expressions) {
 
 ExprPtr CoerceTo(ExprPtr input, const SqlType& type) {
   if (input->type().SameKindAs(type)) return input;
-  if (input->kind() == ExprKind::kLiteral && input->type().kind() == TypeKind::kNull) {
-    return MakeNull(type);
-  }
-  return std::make_shared<CastExpr>(input, type.WithNullable(input->type().nullable()), false);
+  const bool literal = input->kind() == ExprKind::kLiteral;
+  if (literal && input->type().kind() == TypeKind::kNull) return MakeNull(type);
+  const bool numbers = input->type().is_numeric() && type.is_numeric();
+  ExprPtr cast =
+      std::make_shared<CastExpr>(input, type.WithNullable(input->type().nullable()), false);
+  if (!literal || !numbers) return cast;
+  // Push-down and EXPLAIN see 1 and not CAST(1 AS BIGINT). Other casts depend on the session's
+  // zone.
+  const Result<ExprPtr> folded = FoldConstants(cast, EvalContext{});
+  return folded.ok() ? *folded : cast;
 }
 
 Result<ExprPtr> BuildCall(const ScalarFunction& function, std::vector<ExprPtr> arguments) {

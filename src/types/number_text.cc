@@ -1,6 +1,9 @@
 // Texts of numbers as Java prints them.
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 
 #include "types/value_text.h"
 
@@ -30,6 +33,19 @@ Digits ShortestDigits(T value) {
   ++at;
   if (*at == '+') ++at;
   std::from_chars(at, end, digits.exponent);
+  return digits;
+}
+
+template <typename T>
+Digits TwoDigits(T value) {
+  char buffer[48];
+  const auto [end, error] =
+      std::to_chars(buffer, buffer + sizeof(buffer), value, std::chars_format::scientific, 1);
+  (void)error;
+  Digits digits{{buffer[0], buffer[2]}, buffer[2] == '0' ? 1 : 2, 0};
+  const char* exponent =
+      std::find(static_cast<const char*>(buffer), static_cast<const char*>(end), 'e') + 1;
+  std::from_chars(exponent, end, digits.exponent);
   return digits;
 }
 
@@ -112,7 +128,12 @@ void AppendFloating(T value, std::string* out) {
     return;
   }
   Digits digits;
-  if (!WholeDigits(value, &digits)) digits = ShortestDigits(value);
+  if (!WholeDigits(value, &digits)) {
+    digits = ShortestDigits(value);
+    // Java prints two digits at least and takes the nearest such number, which differs only
+    // here: 4.9E-324.
+    if (digits.count == 1 && value < std::numeric_limits<T>::min()) digits = TwoDigits(value);
+  }
   AppendDigits(digits, out);
 }
 

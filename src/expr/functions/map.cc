@@ -30,7 +30,7 @@ Result<Signature> ResolveValues(std::span<const Argument> arguments) {
 Result<Signature> ResolveEntries(std::span<const Argument> arguments) {
   if (!IsMap(arguments[0].type)) return TypesDoNotFit();
   const SqlType& type = arguments[0].type;
-  const SqlType entry = SqlType::Row({{"key", type.key()}, {"value", type.value()}}).NotNull();
+  const SqlType entry = SqlType::Row({{"key", type.key()}, {"value", type.value()}});
   return Signature{{type}, SqlType::Array(entry)};
 }
 

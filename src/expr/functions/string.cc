@@ -466,7 +466,7 @@ std::span<const ScalarFunction> StringFunctions() {
        .max_arguments = 1,
        .kernel = &CaseKernel<true>,
        .supported_forms = "'UPPER(<CHARACTER>)'",
-       .doc = {"UPPER(s)", "Text in upper case.", "UPPER('Straße'  || '1') => 'STRASSE1'"}},
+       .doc = {"UPPER(s)", "Text in upper case.", "UPPER(CAST('Straße' AS STRING)) => 'STRASSE'"}},
       {.name = "LOWER",
        .group = kGroup,
        .resolve = &ResolveSameText,

@@ -543,7 +543,6 @@ std::span<const ScalarFunction> StringCodeFunctions() {
       {.name = "FROM_BASE64",
        .group = kGroup,
        .signatures = {{{A::kText}, text}},
-       .nulls = Nulls::kAlways,
        .kernel = &FromBase64Kernel,
        .doc = {"FROM_BASE64(s)", "The text that Base64 stands for.",
                "FROM_BASE64('aGVsbG8=') => 'hello'"}},

@@ -1,0 +1,193 @@
+#include "expr/key_split.h"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+#include <arrow/api.h>
+#include <gtest/gtest.h>
+
+#include "expr/group_table.h"
+#include "expr/sort.h"
+
+namespace sluice::expr {
+namespace {
+
+constexpr uint64_t kExpectedHashes[] = {2925843021876204639u, 7173300241019758094u,
+                                        4270959942379494721u};
+
+/// Rows (n INT, s STRING, d DOUBLE) with NULLs, NaN and both zeros.
+Batch MakeBatch(int64_t rows, int keys, bool kinds = false) {
+  arrow::Int32Builder numbers;
+  arrow::StringBuilder texts;
+  arrow::DoubleBuilder doubles;
+  arrow::Int8Builder row_kinds;
+  for (int64_t i = 0; i < rows; ++i) {
+    const int64_t key = i * 7919 % keys;
+    EXPECT_TRUE(numbers.Append(static_cast<int32_t>(i)).ok());
+    EXPECT_TRUE((key == 0 ? texts.AppendNull() : texts.Append("key-" + std::to_string(key))).ok());
+    EXPECT_TRUE(doubles
+                    .Append(key == 1   ? std::nan("")
+                            : key == 2 ? (i % 2 == 0 ? 0.0 : -0.0)
+                                       : static_cast<double>(key + 10))
+                    .ok());
+    EXPECT_TRUE(row_kinds.Append(static_cast<int8_t>(i % 4)).ok());
+  }
+  auto rows_batch = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("n", arrow::int32()), arrow::field("s", arrow::utf8()),
+                     arrow::field("d", arrow::float64())}),
+      rows, arrow::ArrayVector{*numbers.Finish(), *texts.Finish(), *doubles.Finish()});
+  std::shared_ptr<arrow::Int8Array> kind_array;
+  if (kinds) kind_array = std::static_pointer_cast<arrow::Int8Array>(*row_kinds.Finish());
+  return Batch(rows_batch, kind_array);
+}
+
+TEST(SplitByKey, KeepsEveryRowOnceInOrder) {
+  for (const int keys : {1, 3, 24, 1000}) {
+    for (const std::vector<int>& columns : {std::vector<int>{1}, {1, 2}, {2}}) {
+      const Batch batch = MakeBatch(5000, keys, true);
+      const auto slices = SplitByKey(batch, columns, {0, 1}, arrow::default_memory_pool());
+      ASSERT_TRUE(slices.ok());
+      EXPECT_EQ(slices->size(), static_cast<size_t>(keys));
+      int64_t rows = 0;
+      for (const KeySlice& slice : *slices) {
+        ASSERT_EQ(slice.rows.rows()->num_columns(), 2);
+        const auto numbers = std::static_pointer_cast<arrow::Int32Array>(slice.rows.column(0));
+        for (int64_t i = 0; i < slice.rows.row_count(); ++i) {
+          ASSERT_EQ(numbers->Value(i) * 7919LL % keys, slice.key_row * 7919LL % keys);
+          ASSERT_EQ(slice.rows.row_kind(i), batch.row_kind(numbers->Value(i)));
+          if (i > 0) {
+            ASSERT_LT(numbers->Value(i - 1), numbers->Value(i));
+          }
+        }
+        rows += slice.rows.row_count();
+      }
+      EXPECT_EQ(rows, 5000);
+    }
+  }
+}
+
+TEST(SplitByKey, SlicesOfSlicesAndEmptyBatches) {
+  const Batch batch = MakeBatch(100, 10).Slice(13, 40);
+  const auto slices = SplitByKey(batch, {1}, {0}, arrow::default_memory_pool());
+  ASSERT_TRUE(slices.ok());
+  int64_t rows = 0;
+  for (const KeySlice& slice : *slices) rows += slice.rows.row_count();
+  EXPECT_EQ(rows, 40);
+  EXPECT_TRUE(SplitByKey(batch.Slice(0, 0), {1}, {0}, arrow::default_memory_pool())->empty());
+  const auto all = SplitByKey(batch, {}, {0}, arrow::default_memory_pool());
+  ASSERT_EQ(all->size(), 1u);
+  EXPECT_FALSE(SplitByKey(batch, {9}, {0}, arrow::default_memory_pool()).ok());
+}
+
+TEST(Routing, EqualKeysGoTheSameWay) {
+  const Batch batch = MakeBatch(3000, 50);
+  const auto channels = RouteByKey(*batch.rows(), {1, 2}, 4);
+  ASSERT_TRUE(channels.ok());
+  std::map<int64_t, int32_t> channel_of_key;
+  for (int64_t row = 0; row < batch.row_count(); ++row) {
+    const int32_t channel = (*channels)[static_cast<size_t>(row)];
+    const auto [it, added] = channel_of_key.emplace(row * 7919 % 50, channel);
+    EXPECT_EQ(it->second, channel);
+  }
+  const auto parts = SplitByChannel(batch, *channels, 4, arrow::default_memory_pool());
+  ASSERT_TRUE(parts.ok());
+  int64_t rows = 0;
+  for (const Batch& part : *parts) {
+    EXPECT_GT(part.row_count(), 0);
+    rows += part.row_count();
+  }
+  EXPECT_EQ(rows, 3000);
+  EXPECT_FALSE(
+      SplitByChannel(batch, std::vector<int32_t>(3000, 4), 4, arrow::default_memory_pool()).ok());
+}
+
+TEST(Routing, HashesNeverChange) {
+  // State depends on these: a change needs a new version of it.
+  const auto rows = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("s", arrow::utf8()), arrow::field("n", arrow::int64())}), 3,
+      arrow::ArrayVector{
+          *[] {
+            arrow::StringBuilder builder;
+            (void)builder.AppendValues({"", "order", "a text of more than sixteen bytes"});
+            return builder.Finish();
+          }(),
+          *[] {
+            arrow::Int64Builder builder;
+            (void)builder.AppendValues({0, -1, 42});
+            return builder.Finish();
+          }()});
+  const auto hashes = HashKeys(*rows, {0, 1});
+  ASSERT_TRUE(hashes.ok());
+  EXPECT_EQ(*hashes, HashKeys(*rows, {0, 1}).value());
+  EXPECT_EQ((*hashes)[0], kExpectedHashes[0]);
+  EXPECT_EQ((*hashes)[1], kExpectedHashes[1]);
+  EXPECT_EQ((*hashes)[2], kExpectedHashes[2]);
+}
+
+TEST(GroupTable, GivesDenseIdsAndTheKeysBack) {
+  GroupTable table(Schema({{"s", SqlType::String()}, {"d", SqlType::Double()}}));
+  std::vector<int32_t> ids;
+  for (int part = 0; part < 3; ++part) {
+    const auto keys = *MakeBatch(900, 300).rows()->SelectColumns({1, 2});
+    const auto found = table.GroupIds(*keys);
+    ASSERT_TRUE(found.ok());
+    if (part > 0) {
+      EXPECT_EQ(*found, ids);
+    }
+    ids = *found;
+  }
+  EXPECT_EQ(table.group_count(), 300);
+  EXPECT_GT(table.memory_bytes(), 0);
+  const auto keys = table.Keys(0, 300);
+  ASSERT_TRUE(keys.ok());
+  std::vector<int32_t> expected(300);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(*table.FindGroupIds(**keys), expected);
+  GroupTable restored(Schema({{"s", SqlType::String()}, {"d", SqlType::Double()}}));
+  EXPECT_EQ(*restored.GroupIds(**keys), expected);
+  EXPECT_EQ(table.Keys(10, 12).value()->num_rows(), 2);
+  GroupTable global((Schema()));
+  EXPECT_EQ(*global.GroupIds(*arrow::RecordBatch::Make(arrow::schema({}), 3, arrow::ArrayVector{})),
+            (std::vector<int32_t>{0, 0, 0}));
+}
+
+TEST(Sort, FlinksNullOrder) {
+  arrow::Int32Builder a;
+  arrow::StringBuilder b;
+  (void)a.AppendValues({2, 1, 0, 2, 1}, {true, true, false, true, true});
+  for (const char* text : {"x", "longer text b", "n", "y", "longer text a"}) (void)b.Append(text);
+  const auto rows = arrow::RecordBatch::Make(
+      arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::utf8())}), 5,
+      arrow::ArrayVector{*a.Finish(), *b.Finish()});
+  using I = std::vector<int64_t>;
+  EXPECT_EQ(*SortIndices(*rows, {SortKey::Ascending(0)}), (I{2, 1, 4, 0, 3}));
+  EXPECT_EQ(*SortIndices(*rows, {SortKey::Descending(0)}), (I{0, 3, 1, 4, 2}));
+  EXPECT_EQ(*SortIndices(*rows, {SortKey{0, false, false}}), (I{1, 4, 0, 3, 2}));
+  EXPECT_EQ(*SortIndices(*rows, {SortKey::Ascending(0), SortKey::Ascending(1)}),
+            (I{2, 4, 1, 0, 3}));
+  EXPECT_EQ(*SortIndices(*rows, {SortKey::Ascending(0), SortKey::Descending(1)}, 3), (I{2, 1, 4}));
+  const auto taken = TakeRows(*rows, {4, 0}, arrow::default_memory_pool());
+  EXPECT_EQ(std::static_pointer_cast<arrow::StringArray>((*taken)->column(1))->GetView(0),
+            "longer text a");
+}
+
+TEST(Filter, KeepsOnlyTrue) {
+  const Batch batch = MakeBatch(4, 2, true);
+  arrow::BooleanBuilder builder;
+  (void)builder.AppendValues(std::vector<bool>{true, false, true, true}, {true, true, false, true});
+  const Batch kept = *FilterRows(batch, *builder.Finish(), arrow::default_memory_pool());
+  ASSERT_EQ(kept.row_count(), 2);
+  EXPECT_EQ(kept.row_kind(1), RowKind::kDelete);
+  EXPECT_EQ(FilterRows(batch, arrow::Datum(std::make_shared<arrow::BooleanScalar>(true)),
+                       arrow::default_memory_pool())
+                ->row_count(),
+            4);
+  EXPECT_EQ(FilterRows(batch, arrow::Datum(std::make_shared<arrow::BooleanScalar>()),
+                       arrow::default_memory_pool())
+                ->row_count(),
+            0);
+}
+
+}  // namespace
+}  // namespace sluice::expr
