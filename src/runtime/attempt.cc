@@ -71,7 +71,7 @@ Status Attempt::OpenSource(int vertex_index, std::vector<int>* reader_counts) {
   const Vertex& vertex = parts_.graph->vertices[v];
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<Source> source, vertex.make_source());
   SourceContext context;
-  context.job_id = parts_.settings->job_id;
+  context.job_id = parts_.job_id;
   context.operator_id = vertex.source_id;
   context.parallelism = vertex.parallelism;
   context.clock = parts_.world.clock;
@@ -103,8 +103,9 @@ Status Attempt::OpenSource(int vertex_index, std::vector<int>* reader_counts) {
 
 TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, int parallelism) {
   TaskContext context;
-  context.job_id = parts_.settings->job_id;
+  context.job_id = parts_.job_id;
   context.attempt_id = parts_.id;
+  context.begun_before = parts_.begun_before;
   context.operator_id = operator_id;
   context.subtask = subtask;
   context.parallelism = parallelism;

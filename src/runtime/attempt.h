@@ -30,6 +30,8 @@ class Attempt {
     const JobSettings* settings = nullptr;
     JobWorld world;
     std::string id;
+    std::string job_id;
+    bool begun_before = false;
     uint64_t random_seed = 0;
     std::shared_ptr<const CheckpointData> restored;  // Null on a fresh start.
     TaskEvents* events = nullptr;

@@ -80,6 +80,8 @@ void JobMaster::BeginAttempt() {
 
 // On an I/O thread while the master does nothing else.
 Status JobMaster::OpenAttempt(std::string* restored_path) {
+  SLUICE_ASSIGN_OR_RETURN(const CheckpointStore::JobId job,
+                          parts_.store->ClaimJobId(parts_.settings.job_id));
   SLUICE_ASSIGN_OR_RETURN(CheckpointStore::Loaded loaded, parts_.store->LoadNewest());
   next_id_ = std::max(next_id_, loaded.highest_id + 1);
   const std::string& restore_from = parts_.settings.checkpoints.restore_from;
@@ -95,6 +97,9 @@ Status JobMaster::OpenAttempt(std::string* restored_path) {
   attempt.settings = &parts_.settings;
   attempt.world = parts_.world;
   attempt.id = random_.Uuid();
+  attempt.job_id = job.id;
+  attempt.begun_before = job.known || begun_;
+  begun_ = true;
   attempt.random_seed = random_.Next();
   attempt.restored = std::move(loaded.data);
   attempt.events = this;

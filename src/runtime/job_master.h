@@ -93,6 +93,7 @@ class JobMaster final : public Actor, private TaskEvents {
   std::unique_ptr<Attempt> attempt_;
   std::unique_ptr<CheckpointCoordinator> coordinator_;
   CheckpointId next_id_ = 1;
+  bool begun_ = false;  // An attempt of this process has begun.
   int tasks_left_ = 0;
   int inputs_left_ = 0;
   bool last_sent_ = false;       // The final or stopping barrier is out, or was restored.

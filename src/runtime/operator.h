@@ -28,10 +28,13 @@ namespace sluice::runtime {
 
 /// The world as one operator or source reader sees it. References outlive the task.
 struct TaskContext {
+  /// The same for every start and restart of the job until it ends: names what it owns.
   std::string job_id;
   /// Changes with every start and restart of the job: part of hidden names, fences leftovers of
   /// earlier attempts.
   std::string attempt_id;
+  /// True when an earlier attempt or start of this job may have left something behind.
+  bool begun_before = false;
   std::string operator_id;
   int subtask = 0;
   int parallelism = 1;

@@ -14,6 +14,7 @@ namespace {
 // Readers look at the directory now and then, at any instant.
 constexpr int64_t kLookEverySteps = 97;
 constexpr int64_t kMostSteps = 3'000'000;
+constexpr int64_t kMostTroubledSteps = 50'000;
 
 // Cuts the power when the life's crash point is reached: what the code does from there on has no
 // effect.
@@ -96,6 +97,12 @@ class Simulation {
     files_.disk().SetFaultRates({});
     files_.disk().CutPowerAfter(-1);
     if (ended_) return;
+    // Killed between the removal of the last checkpoint and the exit: nobody can tell that from a
+    // normal end.
+    if (scenario_.source.row_count > 0 && CheckEnd(scenario_, files_.disk()).empty()) {
+      ended_ = true;
+      return;
+    }
     ++outcome_.crashes;
     life.ending == Ending::kPowerLoss ? files_.Crash() : files_.Kill();
     if (outcome_.problem.empty()) outcome_.problem = CheckVisible(scenario_, files_.disk());
@@ -136,6 +143,8 @@ class Simulation {
       if (at_end && life.ending != Ending::kStop) return;
       if (at_end && !stopping) job.Stop();
       stopping = stopping || at_end;
+      // A disk that fails all the time lets nothing get done: the process is killed after a while.
+      if (life.ending != Ending::kNone && step > kMostTroubledSteps) return;
       if (step > kMostSteps) {
         Note("no end after " + std::to_string(step) + " steps");
         return;

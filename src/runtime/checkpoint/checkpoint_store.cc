@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kPrefix = "chk-";
 constexpr std::string_view kMetadata = "_metadata";
 constexpr std::string_view kState = "state";
+constexpr std::string_view kJobFile = "job";
+const std::string kRoot = "/";
 
 Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
   std::shared_ptr<arrow::io::RandomAccessFile> file;
@@ -33,6 +35,29 @@ class DiskCheckpointStore final : public CheckpointStore {
  public:
   DiskCheckpointStore(std::string directory, fs::Disk* disk)
       : directory_(std::move(directory)), disk_(*disk) {}
+
+  Result<JobId> ClaimJobId(const std::string& fresh) override {
+    const std::lock_guard lock(mutex_);
+    const std::string path = Join(directory_, kJobFile);
+    fs::FileInfo info;
+    const int found = disk_.Stat(path, &info);
+    if (found < 0 && found != -ENOENT && found != -ENOTDIR) {
+      return fs::DiskError(-found, "look at", path);
+    }
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
+    if (found >= 0) {
+      SLUICE_ASSIGN_OR_RETURN(std::string id, ReadWholeFile(path, &disk_));
+      // Written before the rename: an empty one was never ours.
+      if (!id.empty()) return JobId{std::move(id), true};
+    }
+    const std::string hidden = Join(directory_, ".job.inprogress");
+    const int unlinked = disk_.Unlink(hidden);
+    if (unlinked < 0 && unlinked != -ENOENT) return fs::DiskError(-unlinked, "remove", hidden);
+    SLUICE_RETURN_NOT_OK(WriteFile(hidden, fresh));
+    SLUICE_RETURN_NOT_OK(Check(disk_.RenameReplacing(hidden, path), "rename", hidden));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+    return JobId{fresh, false};
+  }
 
   Result<Loaded> LoadNewest() override {
     const std::lock_guard lock(mutex_);
@@ -58,7 +83,7 @@ class DiskCheckpointStore final : public CheckpointStore {
   Status Write(std::shared_ptr<const CheckpointData> data) override {
     SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(*data));
     const std::lock_guard lock(mutex_);
-    SLUICE_RETURN_NOT_OK(MakeDirectories(directory_));
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
     const std::string folder = PathOf(data->id);
     SLUICE_CRASH_POINT("checkpoint.before_state_write");
     // Leftovers of an attempt whose write failed half-way.
@@ -95,6 +120,11 @@ class DiskCheckpointStore final : public CheckpointStore {
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     // Oldest first: while one is left it is the newest, which publishes nothing anew.
     for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
+    const int result = disk_.Unlink(Join(directory_, kJobFile));
+    if (result < 0 && result != -ENOENT) {
+      Log(LogLevel::kWarning,
+          fs::DiskError(-result, "remove", Join(directory_, kJobFile)).ToString());
+    }
     return {};
   }
 
@@ -113,6 +143,16 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
   static Status Check(int result, std::string_view what, const std::string& path) {
     return result < 0 ? fs::DiskError(-result, what, path) : Status();
+  }
+
+  // A disk that fails gets some chances to say whether the file is there.
+  bool IsThere(const std::string& path) {
+    fs::FileInfo info;
+    int result = disk_.Stat(path, &info);
+    for (int i = 0; i < 10 && result < 0 && result != -ENOENT; ++i) {
+      result = disk_.Stat(path, &info);
+    }
+    return result != -ENOENT;
   }
 
   Status RemoveTree(const std::string& path) {
@@ -149,8 +189,7 @@ class DiskCheckpointStore final : public CheckpointStore {
   Status Remove(const Folder& folder) {
     const std::string metadata = Join(folder.path, kMetadata);
     const int result = disk_.Unlink(metadata);
-    fs::FileInfo info;
-    if (result < 0 && disk_.Stat(metadata, &info) != -ENOENT) {
+    if (result < 0 && result != -ENOENT && IsThere(metadata)) {
       return fs::DiskError(-result, "remove", metadata);
     }
     Status rest = Check(disk_.SyncDirectory(folder.path), "sync", folder.path);
@@ -159,18 +198,31 @@ class DiskCheckpointStore final : public CheckpointStore {
     return {};
   }
 
+  Status MakeDirectoryOnce() {
+    if (!directory_is_durable_) SLUICE_RETURN_NOT_OK(MakeDirectories(directory_));
+    directory_is_durable_ = true;
+    return {};
+  }
+
+  // Makes `path` and its parents, durably. A folder that is there may owe that to an attempt that
+  // failed before the sync.
   Status MakeDirectories(const std::string& path) {
-    if (path.empty() || path == "/") return {};
-    fs::FileInfo info;
-    if (disk_.Stat(path, &info) >= 0) {
-      return info.is_directory ? Status() : fs::DiskError(ENOTDIR, "create", path);
-    }
+    if (path.empty() || path == "/" || path == ".") return {};
     const size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
-    SLUICE_RETURN_NOT_OK(parent == "." ? Status() : MakeDirectories(parent));
-    const int result = disk_.MakeDirectory(path);
-    if (result < 0 && result != -EEXIST) return fs::DiskError(-result, "create", path);
-    return Check(disk_.SyncDirectory(parent.empty() ? "/" : parent), "sync", parent);
+    SLUICE_RETURN_NOT_OK(MakeDirectories(parent));
+    fs::FileInfo info;
+    const bool was_there = disk_.Stat(path, &info) >= 0;
+    if (was_there && !info.is_directory) return fs::DiskError(ENOTDIR, "create", path);
+    if (!was_there) {
+      const int made = disk_.MakeDirectory(path);
+      if (made < 0 && made != -EEXIST) return fs::DiskError(-made, "create", path);
+    }
+    const std::string& container = parent.empty() ? kRoot : parent;
+    const int synced = disk_.SyncDirectory(container);
+    // A folder of somebody else (/home) need not be ours to open, and was there long before.
+    const bool not_ours = synced == -EACCES || synced == -EPERM || synced == -EROFS;
+    return was_there && not_ours ? Status() : Check(synced, "sync", container);
   }
 
   Status WriteFile(const std::string& path, std::string_view bytes) {
@@ -193,10 +245,12 @@ class DiskCheckpointStore final : public CheckpointStore {
   fs::Disk& disk_;
   // Retain must not count a checkpoint whose rename is done and not yet durable.
   std::mutex mutex_;
+  bool directory_is_durable_ = false;
 };
 
 class MemoryCheckpointStore final : public CheckpointStore {
  public:
+  Result<JobId> ClaimJobId(const std::string& fresh) override { return JobId{fresh, false}; }
   Result<Loaded> LoadNewest() override {
     return Loaded{newest_, {}, newest_ == nullptr ? 0 : newest_->id};
   }

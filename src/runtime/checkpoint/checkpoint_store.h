@@ -25,6 +25,14 @@ class CheckpointStore {
     /// Ids of new checkpoints must be above it.
     CheckpointId highest_id = 0;
   };
+  struct JobId {
+    std::string id;
+    bool known = false;  // From an earlier start.
+  };
+  /// The id that the job keeps over its starts until it ends: `fresh` at the first of them, durable
+  /// before it is returned. What a start that never completed a checkpoint leaves behind is
+  /// recognised by it.
+  virtual Result<JobId> ClaimJobId(const std::string& fresh) = 0;
   /// The newest complete checkpoint, made durable for good; incomplete ones are removed. A complete
   /// one that cannot be read is an error: going back to an older one would write rows twice.
   virtual Result<Loaded> LoadNewest() = 0;

@@ -49,7 +49,7 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   tag_ = MakeTag(lineage_, context.attempt_id);
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
-  sweep_wanted_ = plan_->view->Begin(context.attempt_id);
+  sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
   return {};
 }
 
