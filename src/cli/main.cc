@@ -92,8 +92,9 @@ int Run(RunArguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // Hundreds of open column writers touch a little of many large areas: with huge pages the kernel zeroes 2 MiB for
-  // each of them. Measured on CSV into 48 Parquet partitions: 2.4 s of 3.5 CPU seconds went there, 0.4 without.
+  // Hundreds of open column writers touch a little of many large areas: with huge pages the kernel
+  // zeroes 2 MiB for each of them. Measured on CSV into 48 Parquet partitions: 2.4 s of 3.5 CPU
+  // seconds went there, 0.4 without.
   ::prctl(PR_SET_THP_DISABLE, 1, 0, 0, 0);
   CLI::App app{
       "Sluice runs Flink SQL on one machine: streams into partitioned files, exactly once, and "
