@@ -32,7 +32,7 @@ Result<std::vector<sql::TimeAttribute>> TimeAttributesOf(
     const int rowtime = table.watermark ? table.IndexOf(table.watermark->column) : -1;
     if (rowtime >= 0) attributes[static_cast<size_t>(rowtime)] = sql::TimeAttribute::kRowtime;
   }
-  if (!bind.streaming) {  // Batch knows no event time: the column is an ordinary one.
+  if (!table.event_time) {  // Batch knows no event time: the column is an ordinary one.
     std::replace(attributes.begin(), attributes.end(), sql::TimeAttribute::kRowtime,
                  sql::TimeAttribute::kNone);
   }

@@ -24,6 +24,7 @@ class TableCreation {
     SLUICE_RETURN_NOT_OK(TakeLike());
     base_column_count_ = table_.columns.size();
     table_.temporary = statement_.temporary;
+    table_.event_time = context_.streaming;
     table_.comment = statement_.comment;
     for (const TableElement& element : statement_.elements) {
       if (element.kind == ElementKind::kColumn) SLUICE_RETURN_NOT_OK(AddColumn(element.column));

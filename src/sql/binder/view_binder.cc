@@ -45,6 +45,7 @@ Result<catalog::CatalogTable> Binder::BindView(
   catalog::CatalogTable view;
   view.kind = catalog::TableKind::kView;
   view.comment = std::move(comment);
+  view.event_time = context_.streaming;
   for (int i = 0; i < plan->schema.column_count(); ++i) {
     const size_t index = static_cast<size_t>(i);
     catalog::TableColumn column;
