@@ -179,7 +179,7 @@ class CaseRun:
         if problem is None:
             return
         for statement, ours in self.differences.items():
-            if name.startswith(statement) and ours in problem:
+            if name.startswith(statement) and ours in problem.replace("\n", "↵") + problem:
                 self.seen.add(statement)
                 return
         self.failures.append(f"{self.case}: {name}\n    " + problem.replace("\n", "\n    "))
@@ -215,7 +215,7 @@ def read_differences():
             case = line[3:].strip()
         match = re.match(r"\| `` (.*?) `` \| `` (.*?) `` \|", line)
         if match and case:
-            found.setdefault(case, {})[match.group(1).replace("\\|", "|")] = match.group(2).replace("\\|", "|").replace("↵", "\n")
+            found.setdefault(case, {})[match.group(1).replace("\\|", "|")] = match.group(2).replace("\\|", "|")
     return found
 
 

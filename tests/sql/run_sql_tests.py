@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the SQL scripts tests/sql/*.test in every mode and compares rows, errors and files.
 
-  run_sql_tests.py [--mode NAME]… [--jobs N] [--keep] [FILE…]
+  run_sql_tests.py [--mode NAME]… [--crash-point NAME]… [--jobs N] [--keep] [FILE…]
 """
 # ctest: timeout=600
 
@@ -32,6 +32,7 @@ MODES = {
     "streaming-1": ("streaming", 1, False),
     "streaming-4": ("streaming", 4, False),
     "streaming-restore": ("streaming", 2, True),
+    "batch-restore": ("batch", 2, True),
 }
 BINARY = os.environ.get("SLUICE_BINARY", str(HERE.parent.parent / "build" / "sluice"))
 UNTIL_SECONDS = 30
@@ -68,6 +69,7 @@ class FileRun:
             },
         )
         self.failures = []
+        self.later = []  # Files to write once so many lines are published, for the next `until`.
 
     def fill(self, text):
         return text.replace("{TEST_DIR}", str(self.data))
@@ -92,6 +94,13 @@ class FileRun:
         getattr(self, "run_" + record.kind)(record, answer)
 
     def run_file(self, record, _):
+        for word in record.words:
+            if word.startswith("when="):
+                self.later.append((int(word[5:]), record))
+                return
+        self.write_file(record)
+
+    def write_file(self, record):
         path = Path(self.fill(record.words[0]))
         path.parent.mkdir(parents=True, exist_ok=True)
         content = file_content(record)
@@ -148,12 +157,15 @@ class FileRun:
         """Lets an unbounded statement run until so many lines or files are published below a folder, then ends it by SIGTERM."""
         folder, wanted = Path(self.fill(record.words[1])), int(record.words[2])
         count = count_files if "files" in record.words else count_lines
-        script, _ = self.session.write_script([sql])
+        script, _ = self.session.write_script([sql], name=zlib.crc32(sql.encode()))  # The same statement resumes.
         process = subprocess.Popen(
             self.session.command(script), env=self.session.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
         deadline = time.monotonic() + UNTIL_SECONDS
-        while count(folder) < wanted and process.poll() is None and time.monotonic() < deadline:
+        while (found := count(folder)) < wanted and process.poll() is None and time.monotonic() < deadline:
+            for due in [item for item in self.later if item[0] <= found]:
+                self.later.remove(due)
+                self.write_file(due[1])
             time.sleep(0.05)
         if process.poll() is None:
             process.send_signal(signal.SIGTERM)
@@ -291,11 +303,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mode", action="append", choices=MODES, help="only this mode; may be repeated")
     parser.add_argument("--jobs", type=int, default=min(4, os.cpu_count() or 1))
+    parser.add_argument("--crash-point", action="append", help="kill at this point only in the modes with a restore; may be repeated")
     parser.add_argument("--keep", action="store_true", help="keep the folders of the runs and print their names")
     parser.add_argument("files", nargs="*", type=Path)
     arguments = parser.parse_args()
     files = arguments.files or sorted(HERE.glob("*.test"))
-    points = crash_points()
+    points = arguments.crash_point or crash_points()
     tasks = [(str(path), mode, arguments.keep, points) for path in files for mode in arguments.mode or MODES]
     failed, reached = 0, set()
     with ProcessPoolExecutor(arguments.jobs) as pool:

@@ -95,10 +95,10 @@ class Session:
             command += ["-D", f"{key}={value}"]
         return command
 
-    def write_script(self, statements):
+    def write_script(self, statements, name=None):
         """Writes definitions and statements; answers the path and the line before each statement."""
         self.count += 1
-        script = self.folder / f"statement-{self.count}.sql"
+        script = self.folder / f"statement-{name or self.count}.sql"
         text = "".join(f"{definition}\n;\n" for definition in self.definitions)
         lines = []
         for statement in statements:
