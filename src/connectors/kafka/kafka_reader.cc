@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "common/log.h"
+#include "common/text.h"
 #include "runtime/watermark.h"
 
 namespace sluice::connectors::kafka {
@@ -35,6 +36,7 @@ struct ActiveSplit {
 /// Flags of work on the I/O pool, which may outlive the reader.
 struct BackgroundWork {
   std::atomic<bool> discovering{false};
+  std::atomic<bool> nudging{false};
   std::atomic<bool> probing{false};
 };
 
@@ -77,6 +79,7 @@ class KafkaReader final : public runtime::SourceReader {
   void Count(const DecodeQueue::Finished& finished);
   Status EmitWatermark(Output& out);
   void Discover();
+  void KeepFetching();
   void WatchTrouble(bool progressed);
   void WakeAt(int64_t at_ms) {
     if (context_->wake_at) context_->wake_at(at_ms);
@@ -104,6 +107,8 @@ class KafkaReader final : public runtime::SourceReader {
   std::vector<std::pair<CheckpointId, std::vector<PartitionOffset>>> snapshots_;
   int64_t next_discovery_ms_ = 0;
   int64_t next_probe_ms_ = 0;
+  int64_t queue_limit_ = 0;  // Messages at which the library stops to fetch.
+  bool queue_was_full_ = false;
   bool waiting_shown_ = false;
   bool null_row_time_told_ = false;
   LimitedLog bad_log_;
@@ -115,18 +120,20 @@ class KafkaReader final : public runtime::SourceReader {
   std::atomic<int64_t>* row_time_null_ = nullptr;
 };
 
-/// Bounds of the library's own queue. Each message also costs about half a kilobyte of bookkeeping
-/// there.
-void BoundQueue(const TaskContext& context, int reader_count,
-                std::map<std::string, std::string>* settings) {
+/// Bounds of the library's own queue, which the user's own settings replace. Returns the number of
+/// messages.
+int64_t BoundQueue(const TaskContext& context, int reader_count,
+                   std::map<std::string, std::string>* settings) {
   constexpr int64_t kMebi = 1 << 20;
   int64_t bytes = 64 * kMebi;
   if (context.budget != nullptr) {
     bytes = std::clamp(context.budget->limit_bytes() / 8 / reader_count, 8 * kMebi, 64 * kMebi);
   }
-  // The user's own settings stay.
+  // Each message costs about half a kilobyte of bookkeeping there.
+  constexpr int64_t kMessageBytes = 512;
   settings->try_emplace("queued.max.messages.kbytes", std::to_string(bytes / 1024));
-  settings->try_emplace("queued.min.messages", std::to_string(bytes / 256));
+  settings->try_emplace("queued.min.messages", std::to_string(bytes / kMessageBytes));
+  return ParseInt64(settings->at("queued.min.messages")).value_or(bytes / kMessageBytes);
 }
 
 Status KafkaReader::Open(TaskContext& context) {
@@ -140,9 +147,10 @@ Status KafkaReader::Open(TaskContext& context) {
   wake_ = context.wake ? context.wake : [] {};
 
   ClientConfig config = core_->setup->config;
-  // Reading needs no group; a client that has one and reads by partition never ends its group's thread.
+  // Reading needs no group; a client that has one and reads by partition never ends its group's
+  // thread.
   config.settings.erase("group.id");
-  BoundQueue(context, core_->reader_count, &config.settings);
+  queue_limit_ = BoundQueue(context, core_->reader_count, &config.settings);
   if (const auto id = config.settings.find("client.id"); id != config.settings.end()) {
     id->second += "-" + std::to_string(subtask_);
   }
@@ -230,6 +238,7 @@ Result<bool> KafkaReader::Fetch() {
     drained = count < static_cast<ssize_t>(buffer_.size());
   }
   SubmitAged();
+  KeepFetching();
   return !drained && !decode_->Full();
 }
 
@@ -379,6 +388,30 @@ void KafkaReader::Count(const DecodeQueue::Finished& finished) {
           splits_[static_cast<size_t>(finished.split)]->name + " before offset " +
           std::to_string(finished.end_offset) +
           ". They pass and do not move the watermark; they are counted in rowtime_null.");
+}
+
+/// A broker thread of the library that found the queue full sleeps for a second, however soon there
+/// is room: a queue of moderate size would run empty. Any request wakes it, so one is sent when the
+/// queue has become half empty.
+void KafkaReader::KeepFetching() {
+  const auto length = static_cast<int64_t>(rd_kafka_queue_length(queue_.get()));
+  if (length >= queue_limit_) queue_was_full_ = true;
+  if (!queue_was_full_ || length > queue_limit_ / 2 || context_->io_pool == nullptr) return;
+  if (background_->nudging.exchange(true)) return;
+  queue_was_full_ = false;
+  PartitionListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(splits_.size())));
+  for (const auto& split : splits_) {
+    if (split->fetched_all) continue;
+    const PartitionId& id = split->split.id;
+    rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition)->offset =
+        RD_KAFKA_OFFSET_END;
+  }
+  context_->io_pool->Submit(
+      [client = client_, background = background_,
+       list = std::shared_ptr<rd_kafka_topic_partition_list_t>(std::move(list))] {
+        rd_kafka_offsets_for_times(client->handle(), list.get(), 1'000);
+        background->nudging = false;
+      });
 }
 
 Status KafkaReader::EmitWatermark(Output& out) {
