@@ -5,6 +5,7 @@
 
 #include "common/text.h"
 #include "expr/cast_internal.h"
+#include "expr/utf8.h"
 #include "expr/zone_offsets.h"
 #include "types/calendar.h"
 #include "types/text_writer.h"
@@ -120,10 +121,29 @@ Result<ArrayPtr> DatesToText(const CastJob& job) {
       NumberOperand<int32_t>(job.argument()));
 }
 
+/// Bytes that are not UTF-8 become U+FFFD, as in Java: text columns hold nothing else.
+Result<ArrayPtr> BytesToText(const CastJob& job) {
+  const TextOperand input(job.argument());
+  std::string scratch;
+  return MapText(
+      job.call(), input.byte_count(),
+      [&](TextBuilder& out, std::string_view bytes) {
+        if (IsValidUtf8(bytes)) [[likely]] {
+          AppendFitted(job.to, bytes, out);
+          return;
+        }
+        scratch.clear();
+        for (size_t at = 0; at < bytes.size();) utf8::Append(utf8::Decode(bytes, &at), &scratch);
+        AppendFitted(job.to, scratch, out);
+      },
+      input);
+}
+
 }  // namespace
 
 Result<ArrayPtr> CastToText(const CastJob& job) {
-  if (job.from.is_character() || job.from.is_binary()) {
+  if (job.from.is_binary()) return BytesToText(job);
+  if (job.from.is_character()) {
     const TextOperand input(job.argument());
     return MapText(
         job.call(), input.byte_count(),

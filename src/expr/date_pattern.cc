@@ -157,7 +157,33 @@ Result<DatePattern> DatePattern::Compile(std::string_view pattern, PatternStyle 
       ++at;
     }
   }
+  compiled.FindShortcuts();
   return compiled;
+}
+
+void DatePattern::FindShortcuts() {
+  int fractions = 0;
+  bool other = false;
+  size_t size = 0;
+  bool fixed = true;
+  for (const Token& token : tokens_) {
+    const bool milliseconds = style_ == PatternStyle::kCalendar;
+    if (token.letter == 'S' && !(milliseconds && token.count != 3)) {
+      ++fractions;
+      fraction_digits_ = token.count;
+    } else if (UnchangedSeconds(token.letter, style_) == 0) {
+      other = true;
+    }
+    const bool two_digits =
+        token.count == 2 && std::string_view("MdHms").find(token.letter) != std::string_view::npos;
+    const bool year = token.letter == 'y' && token.count == 4;
+    const bool fraction = token.letter == 'S' && style_ == PatternStyle::kTimestamp;
+    fixed = fixed && (token.letter == 0 || two_digits || year || fraction);
+    size += token.letter == 0 ? token.text.size() : static_cast<size_t>(token.count);
+  }
+  if (fractions != 1 || other) fraction_digits_ = 0;
+  // SimpleDateFormat reads a number on to its last digit, unless the next one follows at once.
+  if (fixed && style_ == PatternStyle::kTimestamp) fixed_size_ = size;
 }
 
 namespace {
@@ -373,7 +399,7 @@ class Printer {
 
 }  // namespace
 
-Status DatePattern::Format(const WallTime& time, std::string* out) const {
+Status DatePattern::Format(const WallTime& time, std::string* out, size_t* fraction_at) const {
   if (needs_zone_ && time.zone == nullptr) {
     return Status::DataError(
         "The pattern prints a time zone, but a TIMESTAMP has none. Use a TIMESTAMP_LTZ or leave "
@@ -381,7 +407,10 @@ Status DatePattern::Format(const WallTime& time, std::string* out) const {
         "letter out.");
   }
   Printer printer(time, style_, out);
-  for (const Token& token : tokens_) printer.Print(token);
+  for (const Token& token : tokens_) {
+    if (token.letter == 'S' && fraction_at != nullptr) *fraction_at = out->size();
+    printer.Print(token);
+  }
   return {};
 }
 

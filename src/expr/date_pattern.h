@@ -44,13 +44,17 @@ class DatePattern {
   static Result<DatePattern> Compile(std::string_view pattern, PatternStyle style);
 
   /// Appends the text of `time`. Fails when the pattern asks for a zone and there is none.
-  Status Format(const WallTime& time, std::string* out) const;
+  Status Format(const WallTime& time, std::string* out, size_t* fraction_at = nullptr) const;
   /// Reads `text`; false when it does not follow the pattern.
   bool Parse(std::string_view text, ParsedTime* time) const;
 
   /// The length of time within which the text stays the same: 86,400 s for dates, 3,600, 60, 1, or
   /// 0 when fractions are printed.
   int64_t unchanged_seconds() const { return unchanged_seconds_; }
+  /// Digits of the one fraction the pattern prints when all else stays the same for a second; 0
+  /// when there is none, or more than that changes. The digits begin where Format leaves off in
+  /// `*fraction_at`.
+  int fraction_digits() const { return fraction_digits_; }
   bool needs_zone() const { return needs_zone_; }
 
   struct Token {
@@ -64,7 +68,13 @@ class DatePattern {
   PatternStyle style_ = PatternStyle::kTimestamp;
   std::vector<Token> tokens_;
   int64_t unchanged_seconds_ = 0;
+  int fraction_digits_ = 0;
   bool needs_zone_ = false;
+  size_t fixed_size_ =
+      0;  // Bytes of the texts that ParseFixed reads; 0 when the pattern is not of that kind.
+
+  void FindShortcuts();
+  bool ParseFixed(std::string_view text, ParsedTime* time) const;
 };
 
 /// English names, from January and Monday.

@@ -210,6 +210,33 @@ TEST(Expression, DependsOnClockAndWatermark) {
             "1970-01-01 00:00:01.000");
 }
 
+TEST(Expression, FormattedTimesOfARow) {
+  // Across seconds, days and a change of the clocks, with and without fractions: as one by one.
+  arrow::TimestampBuilder builder(arrow::timestamp(arrow::TimeUnit::MILLI, "UTC"),
+                                  arrow::default_memory_pool());
+  for (int64_t i = 0; i < 200; ++i) {
+    ASSERT_TRUE(
+        (i % 17 == 0 ? builder.AppendNull() : builder.Append(1636264800000 + (i - 100) * 777777))
+            .ok());
+  }
+  const Schema schema({{"t", SqlType::TimestampLtz(3)}});
+  const auto rows =
+      arrow::RecordBatch::Make(schema.ToArrow(), 200, arrow::ArrayVector{*builder.Finish()});
+  EvalContext context;
+  context.session_zone = *TimeZone::Find("America/New_York");
+  for (const char* pattern : {"yyyy-MM-dd", "HH", "yyyy-MM-dd HH:mm:ss", "HH:mm:ss.SSS", "S A",
+                              "yyyy-MM-dd HH:mm:ss.SSSSSS EEEE XXX"}) {
+    const ExprPtr call =
+        *MakeCall("DATE_FORMAT", {MakeColumn(0, schema.column(0).type), MakeString(pattern)});
+    const auto all = *EvaluateToArray(*call, *rows, context);
+    ASSERT_TRUE(all->ValidateFull().ok());
+    for (int64_t row = 0; row < 200; ++row) {
+      const auto one = *EvaluateToArray(*call, *rows->Slice(row, 1), context);
+      EXPECT_TRUE(all->RangeEquals(*one, row, row + 1, 0)) << pattern << " " << row;
+    }
+  }
+}
+
 TEST(Expression, RandomPerRow) {
   const ExprPtr random = *ReadExpression("UUID()");
   const auto values = *EvaluateToArray(*random, *Input(), {});

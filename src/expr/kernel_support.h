@@ -92,6 +92,14 @@ class TextOperand : public Operand {
     const int64_t at = row & mask_;
     return {bytes_ + offsets_[at], static_cast<size_t>(offsets_[at + 1] - offsets_[at])};
   }
+  /// The bytes of all values, those under NULLs included, and where each begins (relative to the
+  /// buffer, not to bytes()).
+  std::string_view bytes() const {
+    return data_->length == 0
+               ? std::string_view()
+               : std::string_view(bytes_ + offsets_[0], static_cast<size_t>(byte_count()));
+  }
+  const int32_t* offsets() const { return offsets_; }
   /// Bytes of all values, to size results.
   int64_t byte_count() const {
     return data_->length == 0 ? 0 : offsets_[data_->length] - offsets_[0];

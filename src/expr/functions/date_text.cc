@@ -34,6 +34,8 @@ class TextRange {
   int64_t begin = 0;
   uint64_t length = 0;  // Values v with uint64(v - begin) < length have `text`.
   std::string text;
+  size_t fraction_at =
+      0;  // Where the fraction stands that `text` was made with, if patterns print one.
 
   Status MoveTo(int64_t value) {
     const int64_t seconds = FloorDiv(value, units_);
@@ -48,9 +50,9 @@ class TextRange {
     }
     const int64_t local = seconds + range.offset_seconds;
     text.clear();
-    SLUICE_RETURN_NOT_OK(
-        pattern_.Format(WallTimeOf(local, nanos, range.offset_seconds, zone_), &text));
-    const int64_t step = pattern_.unchanged_seconds();
+    SLUICE_RETURN_NOT_OK(pattern_.Format(WallTimeOf(local, nanos, range.offset_seconds, zone_),
+                                         &text, &fraction_at));
+    const int64_t step = pattern_.fraction_digits() > 0 ? 1 : pattern_.unchanged_seconds();
     if (step == 0) {
       begin = value;
       length = 1;
@@ -79,6 +81,16 @@ class TextRange {
 
 constexpr size_t kCopyBytes = 32;
 
+/// The first `digits` of nine fraction digits of `rest` units, of which `units` make a second.
+inline void WriteDigits(char* at, uint64_t rest, int64_t units, int digits) {
+  auto nanos = static_cast<uint32_t>(rest) * static_cast<uint32_t>(1000000000 / units);
+  for (int i = 9; i > digits; --i) nanos /= 10;
+  for (int i = digits - 1; i >= 0; --i) {
+    at[i] = static_cast<char>('0' + nanos % 10);
+    nanos /= 10;
+  }
+}
+
 /// One pattern for all rows. Rows of a stream mostly share the day, or even the second: most rows
 /// are one comparison and one copy of fixed size.
 Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int64_t>& values,
@@ -94,6 +106,7 @@ Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int6
   uint64_t length = 0;
   size_t size = 0;
   const bool check = nulls.any();
+  const int fraction_digits = pattern.fraction_digits();
   for (int64_t row = 0; row < rows; ++row) {
     if (check && nulls.IsNull(row)) {
       out.EndRow();
@@ -110,7 +123,16 @@ Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int6
     if (size <= kCopyBytes) [[likely]] {
       char* at = out.Reserve(static_cast<int64_t>(kCopyBytes));
       std::memcpy(at, text, kCopyBytes);
+      if (fraction_digits > 0) {
+        WriteDigits(at + range.fraction_at, static_cast<uint64_t>(value - begin), units,
+                    fraction_digits);
+      }
       out.Advance(at + size);
+    } else if (fraction_digits > 0) {
+      range.text.resize(size);
+      WriteDigits(range.text.data() + range.fraction_at, static_cast<uint64_t>(value - begin),
+                  units, fraction_digits);
+      out.Append(range.text);
     } else {
       out.Append(range.text);
     }
