@@ -39,6 +39,9 @@ void AppendTimeText(int32_t millis_of_day, int precision, std::string* out) {
   char* at = text::WriteTimeOfDay(buffer, static_cast<uint32_t>(millis_of_day) / 1000);
   at = text::WriteFraction(at, static_cast<uint32_t>(millis_of_day) % 1000 * 1000000,
                            precision < 3 ? precision : 3);
+  if (precision > 0) {
+    while (at[-1] == '0' && at[-2] != '.') --at;  // As Flink prints times, unlike timestamps.
+  }
   out->append(buffer, static_cast<size_t>(at - buffer));
 }
 

@@ -36,7 +36,8 @@ void AppendFloatText(float value, std::string* out);
 void AppendDecimalText(const arrow::Decimal128& unscaled, int scale, std::string* out);
 /// "2020-01-02" from days since 1970-01-01.
 void AppendDateText(int32_t days, std::string* out);
-/// "01:02:03" and `precision` (at most 3 shown) fraction digits from milliseconds of the day.
+/// "01:02:03" from milliseconds of the day; with `precision` above 0 also a fraction of one to
+/// three digits without zeros at its end: "10:00:00.0", "10:00:00.12".
 void AppendTimeText(int32_t millis_of_day, int precision, std::string* out);
 /// "2020-01-02 03:04:05.120" with exactly `precision` fraction digits, none for 0.
 void AppendTimestampText(int64_t epoch_seconds, int32_t nanos, int precision, std::string* out);
