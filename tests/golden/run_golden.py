@@ -22,9 +22,9 @@ HERE = Path(__file__).resolve().parent
 GOLDEN = HERE.parent / "data" / "golden"
 sys.path.insert(0, str(HERE.parent / "support"))
 sys.path.insert(0, str(HERE))
-from golden_case import expected_error, expected_rows, read_case  # noqa: E402
+from golden_case import expected_columns, expected_error, expected_rows, read_case  # noqa: E402
 from golden_files import compare_files, compare_listing  # noqa: E402
-from printed_rows import printed_rows  # noqa: E402
+from printed_rows import parse_csv, printed_rows  # noqa: E402
 from sluice_session import Session, is_definition, is_table_from_query  # noqa: E402
 
 BINARY = os.environ.get("SLUICE_BINARY", str(HERE.parent.parent / "build" / "sluice"))
@@ -73,6 +73,8 @@ class CaseRun:
                 outcomes = self.session.run_batch([self.ours(query.text) for query in queries])
                 for query, outcome in zip(queries, outcomes):
                     self.compare(query, outcome)
+                if self.case == "functions":
+                    self.compare_types(queries)
             else:
                 nowait = self.run_step(step, nowait)
         self.end_jobs()
@@ -82,6 +84,19 @@ class CaseRun:
             if statement not in self.seen:
                 self.failures.append(f"{self.case}: `{statement}` is listed in differences.md, but no difference showed")
         return self.failures
+
+    def compare_types(self, queries):
+        """Types and nullability of the results, through a view of each query."""
+        good = [query for query in queries if expected_columns(query.answer)]
+        views = [f"CREATE VIEW view_{at} AS {query.text.rstrip(';')};\nDESCRIBE view_{at}" for at, query in enumerate(good)]
+        for query, outcome in zip(good, self.session.run_batch(views)):
+            if outcome.code != 0:
+                self.check("type of " + query.text, outcome.messages)
+                continue
+            described = [[value for value, _ in record] for record in parse_csv(outcome.text)[1:]]
+            ours = ", ".join(f"{row[0]} {row[1]}{' NOT NULL' if row[2] == 'FALSE' else ''}" for row in described).replace("`", "")
+            theirs = summary_types(expected_columns(query.answer))
+            self.check("type of " + query.text, None if ours == theirs else f"theirs {theirs}, ours {ours}")
 
     def run_step(self, step, nowait):
         """Runs one step; answers whether the next statement is not waited for."""
@@ -183,6 +198,17 @@ class CaseRun:
                 self.seen.add(statement)
                 return
         self.failures.append(f"{self.case}: {name}\n    " + problem.replace("\n", "\n    "))
+
+
+def summary_types(columns):
+    """The gateway's names of types as DESCRIBE prints them."""
+    for long, short in (
+        (r"VARCHAR\(max\)", "STRING"), (r"VARBINARY\(max\)", "BYTES"), (r"INTEGER", "INT"),
+        (r"(TIME|TIMESTAMP)_WITHOUT_TIME_ZONE", r"\1"), (r"TIMESTAMP_WITH_LOCAL_TIME_ZONE", "TIMESTAMP_LTZ"),
+        ("INTERVAL_DAY_TIME", "INTERVAL DAY TO SECOND(3)"), ("INTERVAL_YEAR_MONTH", "INTERVAL YEAR TO MONTH"),
+    ):  # fmt: skip
+        columns = re.sub(long, short, columns)
+    return columns
 
 
 def is_query(step):
