@@ -68,6 +68,7 @@ class KafkaReader final : public runtime::SourceReader {
 
   Status StartNewSplits();
   Status StartSplit(KafkaSplit split);
+  void LearnNewPartition(const PartitionId& id);
   Result<bool> Fetch();
   Status Handle(rd_kafka_message_t* message);
   Status HandleError(const rd_kafka_message_t& message);
@@ -154,6 +155,9 @@ Status KafkaReader::Open(TaskContext& context) {
   if (const auto id = config.settings.find("client.id"); id != config.settings.end()) {
     id->second += "-" + std::to_string(subtask_);
   }
+  // A bounded read that ends with control records learns so from an empty answer: no need to wait
+  // long for it.
+  if (table().is_bounded()) config.settings.try_emplace("fetch.wait.max.ms", "20");
   SLUICE_ASSIGN_OR_RETURN(client_, KafkaClient::Make(config, ClientRole::kConsumer));
   queue_.reset(rd_kafka_queue_new(client_->handle()));
   // Errors of the client come through the same queue, and wake the task as messages do.
@@ -198,7 +202,21 @@ Status KafkaReader::StartSplit(KafkaSplit split) {
                                              queue_.get()) != 0) {
     return KafkaError(rd_kafka_last_error(), "Cannot begin to read " + added.name);
   }
+  if (added.split.next == RD_KAFKA_OFFSET_BEGINNING) LearnNewPartition(added.split.id);
   return {};
+}
+
+/// The reader's client would hear of a new partition with its next refresh only, minutes later.
+void KafkaReader::LearnNewPartition(const PartitionId& id) {
+  if (context_->io_pool == nullptr) return;
+  context_->io_pool->Submit([client = client_, id] {
+    const TopicPtr topic(rd_kafka_topic_new(client->handle(), id.topic.c_str(), nullptr));
+    const rd_kafka_metadata_t* metadata = nullptr;
+    if (topic && rd_kafka_metadata(client->handle(), 0, topic.get(), &metadata, 5'000) ==
+                     RD_KAFKA_RESP_ERR_NO_ERROR) {
+      rd_kafka_metadata_destroy(metadata);
+    }
+  });
 }
 
 Result<runtime::SourceReader::PollResult> KafkaReader::Poll(Output& out) {
