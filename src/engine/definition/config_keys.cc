@@ -97,6 +97,11 @@ void AddExecutionKeys(Specs* specs) {
        .default_text = MemoryLimitText(),
        .doc =
            "Memory that one job may use for buffers, writers and state; a quarter of the machine."},
+      {.key = "sluice.sink.max-open-files",
+       .type = OptionType::kInt,
+       .default_text = "16384",
+       .doc = "Part files that one subtask of a file sink keeps open at once; above it the least recently used "
+              "is closed and another one started later."},
       {.key = "sluice.remove-abandoned",
        .type = kBoolean,
        .default_text = "false",

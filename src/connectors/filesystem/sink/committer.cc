@@ -450,8 +450,9 @@ void FileCommitter::SweepDone(const SweepResult& result) {
       "Table " + plan_->table + ": " + std::to_string(result.newer_files.size()) +
           " file(s) were published after the restored checkpoint by a run that is now abandoned; "
           "their rows are read and written again. " +
-          (plan_->remove_abandoned ? "They were removed: "
-                                   : "Remove them, or restore with --remove-abandoned: ") +
+          (plan_->remove_abandoned
+               ? "They were removed: "
+               : "Remove them, or restore with 'sluice.remove-abandoned' = 'true': ") +
           Join(names, ", ") + (result.newer_files.size() > kNamed ? ", …" : ""));
 }
 

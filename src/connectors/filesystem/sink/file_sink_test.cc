@@ -292,6 +292,25 @@ TEST(KnownPitfalls, Rule15_1_ManyPartitionsUnderASmallBudget) {
   }
 }
 
+TEST(KnownPitfalls, Rule15_2_LimitOnOpenFiles) {
+  for (const formats::Format* format : {&kLines, &kPack}) {
+    SinkHarness job({.format = format, .configuration = {{"sluice.sink.max-open-files", "16"}}});
+    ASSERT_OK(job.Start());
+    for (int64_t round = 0; round < 4; ++round) {
+      std::vector<TestRow> rows;
+      for (int64_t i = 0; i < 300; ++i) {
+        rows.push_back({round * 300 + i, "p" + std::to_string(i * 7 % 100)});
+      }
+      ASSERT_OK(job.Write(0, rows));
+      EXPECT_LE(job.metrics.Value(runtime::metric::kOpenFiles), 16);
+    }
+    ASSERT_OK(job.FinishAndCommit());
+    EXPECT_TRUE(Once(job, 1'200)) << format->name;
+    // Rows of the bulk format are few enough to be gathered without a file.
+    EXPECT_EQ(job.metrics.Value(runtime::metric::kEarlyRolls) > 0, format == &kLines);
+  }
+}
+
 TEST(FileSink, MetricsCount) {
   SinkHarness job({});
   ASSERT_OK(job.Start());

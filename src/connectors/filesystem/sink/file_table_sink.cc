@@ -12,8 +12,8 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
-/// Session key that --remove-abandoned sets.
 constexpr std::string_view kRemoveAbandonedKey = "sluice.remove-abandoned";
+constexpr std::string_view kMaxOpenFilesKey = "sluice.sink.max-open-files";
 
 bool CanWrite(const formats::Format& format) {
   return format.encoding == formats::Encoding::kRow ? format.make_encoder != nullptr
@@ -51,6 +51,7 @@ class FileTableSink final : public TableSink {
   Status CheckStaticValue(const std::string& key, const std::string& text,
                           const SqlType& type) const;
   Result<std::shared_ptr<const FileSinkPlan>> MakeFilePlan(const SinkRequest& request) const;
+  Status ReadConfiguration(FileSinkPlan* plan) const;
   std::vector<std::string> Warnings(const SinkRequest& request) const;
 
   const TableInfo table_;
@@ -168,6 +169,23 @@ Status FileTableSink::FillPartitioning(const SinkRequest& request, FileSinkPlan*
   return {};
 }
 
+Status FileTableSink::ReadConfiguration(FileSinkPlan* plan) const {
+  if (context_.configuration == nullptr) return {};
+  const OptionMap& keys = *context_.configuration;
+  if (const auto remove = keys.find(kRemoveAbandonedKey); remove != keys.end()) {
+    SLUICE_ASSIGN_OR_RETURN(plan->remove_abandoned, ParseBooleanOption(remove->second));
+  }
+  if (const auto limit = keys.find(kMaxOpenFilesKey); limit != keys.end()) {
+    const std::optional<int64_t> count = ParseInt64(TrimAscii(limit->second));
+    if (!count || *count < 1) {
+      return Status::InvalidArgument("Invalid value for key '" + std::string(kMaxOpenFilesKey) +
+                                     "': '" + limit->second + "'. It must be at least 1.");
+    }
+    plan->limits.open_files = *count;
+  }
+  return {};
+}
+
 Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
     const SinkRequest& request) const {
   auto plan = std::make_shared<FileSinkPlan>();
@@ -200,10 +218,7 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   for (const auto& [key, value] : plan->format_options.options) {
     plan->layout += "|" + key + "=" + value;
   }
-  if (context_.configuration != nullptr) {
-    const auto remove = context_.configuration->find(kRemoveAbandonedKey);
-    plan->remove_abandoned = remove != context_.configuration->end() && remove->second == "true";
-  }
+  SLUICE_RETURN_NOT_OK(ReadConfiguration(plan.get()));
   return std::shared_ptr<const FileSinkPlan>(std::move(plan));
 }
 

@@ -82,7 +82,8 @@ class FileWriter final : public runtime::Operator {
 
   Phase phase_ = Phase::kRunning;
   runtime::Barrier barrier_;
-  // The report for the barrier is out and Snapshot follows: a file that closed in between would be in neither.
+  // The report for the barrier is out and Snapshot follows: a file that closed in between would be
+  // in neither.
   bool reported_ = false;
   std::vector<std::string> to_close_;  // Directories, for kPreparing and kFinishing.
   size_t next_to_close_ = 0;
