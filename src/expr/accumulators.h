@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <arrow/array/array_primitive.h>
 
@@ -14,8 +15,17 @@ std::unique_ptr<Accumulator> MakeCount(arrow::MemoryPool* pool);
 /// SUM and AVG of numbers. `input` is the argument's type, `result` the call's.
 Result<std::unique_ptr<Accumulator>> MakeSum(const SqlType& input, const SqlType& result,
                                              bool average, arrow::MemoryPool* pool);
-Result<std::unique_ptr<Accumulator>> MakeExtreme(const SqlType& type, bool greatest,
-                                                 arrow::MemoryPool* pool);
+/// Which of a group's values stays.
+enum class Pick { kLeast, kGreatest, kFirst, kLast };
+Result<std::unique_ptr<Accumulator>> MakePick(const SqlType& type, Pick pick,
+                                              arrow::MemoryPool* pool);
+/// Variance or, with `root`, standard deviation; of a sample or of the whole population.
+Result<std::unique_ptr<Accumulator>> MakeVariance(const SqlType& input, const SqlType& result,
+                                                  bool sample, bool root, arrow::MemoryPool* pool);
+/// LISTAGG: texts in order of arrival with a separator between them.
+std::unique_ptr<Accumulator> MakeListAgg(std::string separator, arrow::MemoryPool* pool);
+/// ARRAY_AGG: every value, NULLs included.
+std::unique_ptr<Accumulator> MakeArrayAgg(const SqlType& result, arrow::MemoryPool* pool);
 /// Lets each value of a group through to `inner` once.
 std::unique_ptr<Accumulator> MakeDistinct(const SqlType& input, std::unique_ptr<Accumulator> inner,
                                           arrow::MemoryPool* pool);

@@ -1,4 +1,4 @@
-// MIN and MAX, and DISTINCT around any accumulator.
+// MIN, MAX, FIRST_VALUE and LAST_VALUE, and DISTINCT around any accumulator.
 #include <arrow/api.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/compute/exec.h>
@@ -13,14 +13,14 @@ namespace sluice::expr::internal {
 
 namespace {
 
-/// The best value so far. T is the C++ type of values; texts are kept in strings.
+/// The value that stays so far. T is the C++ type of values; texts are kept in strings.
 template <typename T>
-class ExtremeAccumulator final : public Accumulator {
+class PickAccumulator final : public Accumulator {
  public:
   using Stored = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
 
-  ExtremeAccumulator(SqlType type, bool greatest, arrow::MemoryPool* pool)
-      : type_(std::move(type)), greatest_(greatest), pool_(pool) {}
+  PickAccumulator(SqlType type, Pick pick, arrow::MemoryPool* pool)
+      : type_(std::move(type)), pick_(pick), pool_(pool) {}
 
   Status Resize(int64_t group_count) override {
     best_.resize(static_cast<size_t>(group_count));
@@ -40,8 +40,7 @@ class ExtremeAccumulator final : public Accumulator {
         present_[group] = 1;
         Store(group, value);
       } else {
-        const T best = best_[group];
-        if (greatest_ ? ValueLess<T>(best, value) : ValueLess<T>(value, best)) Store(group, value);
+        if (Replaces(value, best_[group])) Store(group, value);
       }
     }
     return {};
@@ -49,7 +48,7 @@ class ExtremeAccumulator final : public Accumulator {
   bool retractable() const override { return false; }
   Status Retract(const arrow::Array*, std::span<const int32_t>,
                  const arrow::BooleanArray*) override {
-    return Status::Internal("MIN and MAX cannot take rows away");
+    return Status::Internal("this aggregate cannot take rows away");
   }
   Result<ArrayPtr> Finish(int64_t begin, int64_t end) const override {
     const int64_t rows = end - begin;
@@ -91,6 +90,20 @@ class ExtremeAccumulator final : public Accumulator {
   }
 
  private:
+  bool Replaces(T value, T kept) const {
+    switch (pick_) {
+      case Pick::kLeast:
+        return ValueLess<T>(value, kept);
+      case Pick::kGreatest:
+        return ValueLess<T>(kept, value);
+      case Pick::kFirst:
+        return false;
+      case Pick::kLast:
+        return true;
+    }
+    return false;
+  }
+
   void Store(size_t group, T value) {
     if constexpr (std::is_same_v<T, std::string_view>) {
       text_bytes_ += static_cast<int64_t>(value.size()) - static_cast<int64_t>(best_[group].size());
@@ -99,7 +112,7 @@ class ExtremeAccumulator final : public Accumulator {
   }
 
   SqlType type_;
-  bool greatest_;
+  Pick pick_;
   arrow::MemoryPool* pool_;
   std::vector<Stored> best_;
   std::vector<uint8_t> present_;
@@ -230,13 +243,14 @@ class DistinctAccumulator final : public Accumulator {
 
 }  // namespace
 
-Result<std::unique_ptr<Accumulator>> MakeExtreme(const SqlType& type, bool greatest,
-                                                 arrow::MemoryPool* pool) {
+Result<std::unique_ptr<Accumulator>> MakePick(const SqlType& type, Pick pick,
+                                              arrow::MemoryPool* pool) {
   std::unique_ptr<Accumulator> made;
   VisitPhysical(type.kind(), [&](auto zero) {
-    made = std::make_unique<ExtremeAccumulator<decltype(zero)>>(type, greatest, pool);
+    made = std::make_unique<PickAccumulator<decltype(zero)>>(type, pick, pool);
   });
-  if (made == nullptr) return Status::Internal("an extreme of " + type.ToString());
+  if (made == nullptr)
+    return Status::Unsupported("An aggregate that picks a value of type " + type.ToString());
   return made;
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/text.h"
 #include "expr/accumulators.h"
+#include "expr/nodes.h"
 #include "expr/registry.h"
 #include "types/coercion.h"
 
@@ -37,17 +38,54 @@ Status WrongCount(const std::string& name, std::string_view expected) {
                             "'. Was expecting " + std::string(expected) + " arguments");
 }
 
+bool IsVariance(std::string_view name) {
+  return name.starts_with("VAR") || name.starts_with("STDDEV");
+}
+
+Status WrongType(const std::string& name, const SqlType& input, std::string_view form) {
+  return Status::Validation("Cannot apply '" + name + "' to arguments of type '" + name + "(<" +
+                            ValidatorTypeName(input) + ">)'. Supported form(s): '" + name + "(<" +
+                            std::string(form) + ">)'");
+}
+
 Result<SqlType> ResultType(const std::string& name, const SqlType& input) {
   if (name == "COUNT") return SqlType::Bigint().NotNull();
   if (input.kind() == TypeKind::kNull) return Status::Validation("Illegal use of 'NULL'");
   if (name == "SUM") return SumType(input);
   if (name == "AVG") return AvgType(input);
-  if (!IsComparable(input, /*ordered=*/true)) {
-    return Status::Validation("Cannot apply '" + name + "' to arguments of type '" + name + "(<" +
-                              ValidatorTypeName(input) + ">)'. Supported form(s): '" + name +
-                              "(<COMPARABLE_TYPE>)'");
+  if (IsVariance(name)) {
+    if (!input.is_numeric()) return WrongType(name, input, "NUMERIC");
+    return AvgType(input);
   }
+  if (name == "LISTAGG") {
+    if (!input.is_character()) return WrongType(name, input, "CHARACTER");
+    return SqlType::String();
+  }
+  if (name == "ARRAY_AGG") return SqlType::Array(input);
+  if (!IsComparable(input, /*ordered=*/true)) return WrongType(name, input, "COMPARABLE_TYPE");
   return input.WithNullable(true);
+}
+
+constexpr std::string_view kOffered[] = {"COUNT",      "SUM",         "AVG",        "MIN",
+                                         "MAX",        "FIRST_VALUE", "LAST_VALUE", "LISTAGG",
+                                         "ARRAY_AGG",  "VAR_POP",     "VAR_SAMP",   "VARIANCE",
+                                         "STDDEV_POP", "STDDEV_SAMP", "STDDEV"};
+
+Status CheckArguments(const AggregateCall& call, const std::vector<ExprPtr>& arguments,
+                      bool distinct) {
+  if (call.name == "LISTAGG" && arguments.size() == 2) {
+    const auto separator = LiteralValue(*arguments[1]);
+    if (separator == nullptr || !separator->is_valid || !arguments[1]->type().is_character()) {
+      return Status::Validation("The separator of LISTAGG must be a text literal.");
+    }
+    return {};
+  }
+  if (arguments.size() > 1 && call.name == "COUNT") {
+    return Status::Unsupported(
+        "COUNT of several arguments is not supported; count a ROW or one column.");
+  }
+  const bool star = arguments.empty() && call.name == "COUNT" && !distinct;
+  return arguments.size() == 1 || star ? Status() : WrongCount(call.name, "1");
 }
 
 }  // namespace
@@ -61,18 +99,10 @@ Result<AggregateCall> MakeAggregate(std::string_view name, std::vector<ExprPtr> 
     for (const ExprPtr& argument : arguments) types.push_back(argument->type());
     return UnknownFunction(name, types);
   }
-  const bool known = call.name == "COUNT" || call.name == "SUM" || call.name == "AVG" ||
-                     call.name == "MIN" || call.name == "MAX";
-  if (!known)
+  if (std::find(std::begin(kOffered), std::end(kOffered), call.name) == std::end(kOffered)) {
     return Status::Unsupported("The aggregate function " + call.name + " is not supported yet.");
-  if (arguments.size() > 1) {
-    if (call.name == "COUNT") {
-      return Status::Unsupported(
-          "COUNT of several arguments is not supported; count a ROW or one column.");
-    }
-    return WrongCount(call.name, "1");
   }
-  if (arguments.empty() && (call.name != "COUNT" || distinct)) return WrongCount(call.name, "1");
+  SLUICE_RETURN_NOT_OK(CheckArguments(call, arguments, distinct));
   if (filter != nullptr && filter->type().kind() != TypeKind::kBoolean) {
     return Status::Validation("FILTER must be a BOOLEAN condition, not " +
                               filter->type().ToString() + ".");
@@ -86,17 +116,39 @@ Result<AggregateCall> MakeAggregate(std::string_view name, std::vector<ExprPtr> 
   return call;
 }
 
+namespace {
+
+Result<std::unique_ptr<Accumulator>> MakePlain(const AggregateCall& call, const SqlType& input,
+                                               arrow::MemoryPool* pool) {
+  using internal::Pick;
+  const std::string& name = call.name;
+  if (name == "COUNT") return internal::MakeCount(pool);
+  if (name == "SUM" || name == "AVG") {
+    return internal::MakeSum(input, call.type, name == "AVG", pool);
+  }
+  if (name == "MIN") return internal::MakePick(call.type, Pick::kLeast, pool);
+  if (name == "MAX") return internal::MakePick(call.type, Pick::kGreatest, pool);
+  if (name == "FIRST_VALUE") return internal::MakePick(call.type, Pick::kFirst, pool);
+  if (name == "LAST_VALUE") return internal::MakePick(call.type, Pick::kLast, pool);
+  if (name == "ARRAY_AGG") return internal::MakeArrayAgg(call.type, pool);
+  if (name == "LISTAGG") {
+    std::string separator = ",";
+    if (call.arguments.size() == 2) {
+      separator = static_cast<const arrow::StringScalar&>(*LiteralValue(*call.arguments[1]))
+                      .value->ToString();
+    }
+    return internal::MakeListAgg(std::move(separator), pool);
+  }
+  const bool population = name.ends_with("_POP");
+  return internal::MakeVariance(input, call.type, !population, name.starts_with("STDDEV"), pool);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Accumulator>> MakeAccumulator(const AggregateCall& call,
                                                      arrow::MemoryPool* pool) {
   const SqlType input = call.arguments.empty() ? SqlType::Null() : call.arguments[0]->type();
-  std::unique_ptr<Accumulator> made;
-  if (call.name == "COUNT") {
-    made = internal::MakeCount(pool);
-  } else if (call.name == "SUM" || call.name == "AVG") {
-    SLUICE_ASSIGN_OR_RETURN(made, internal::MakeSum(input, call.type, call.name == "AVG", pool));
-  } else {
-    SLUICE_ASSIGN_OR_RETURN(made, internal::MakeExtreme(call.type, call.name == "MAX", pool));
-  }
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Accumulator> made, MakePlain(call, input, pool));
   if (!call.distinct) return made;
   return internal::MakeDistinct(input, std::move(made), pool);
 }

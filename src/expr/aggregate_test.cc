@@ -98,6 +98,15 @@ const Case kCases[] = {
     {"MIN", "s", false, "", "STRING", "t1 NULL t7 NULL"},
     {"MAX", "s", false, "i < 4", "STRING", "t2 NULL NULL NULL"},
     {"MAX", "c", false, "", "BOOLEAN", "TRUE FALSE FALSE NULL"},
+    {"FIRST_VALUE", "s", false, "", "STRING", "t1 NULL t7 NULL"},
+    {"LAST_VALUE", "s", false, "", "STRING", "t2 NULL t7 NULL"},
+    {"LISTAGG", "s", false, "", "STRING", "t1,t2,t4,t2 NULL t7 NULL"},
+    {"LISTAGG", "s", true, "i < 4", "STRING", "t1,t2 NULL NULL NULL"},
+    {"ARRAY_AGG", "i", false, "", "ARRAY<INT>", "[1, 2, 4, 2] [NULL] [7] NULL"},
+    {"VAR_POP", "i", false, "", "INT", "1 NULL 0 NULL"},
+    {"VAR_SAMP", "f", false, "", "DOUBLE", "0.3958333333333333 NULL NULL NULL"},
+    {"VAR_POP", "d", false, "", "DECIMAL(38, 6)", "1.187500 NULL 0.000000 NULL"},
+    {"STDDEV_POP", "f", false, "", "DOUBLE", "0.5448623679425842 NULL 0.0 NULL"},
 };
 
 TEST(Aggregate, Values) {
@@ -166,7 +175,7 @@ TEST(Aggregate, Refused) {
       "'SUM(<NUMERIC>)'");
   EXPECT_FALSE(Call("SUM", "").ok());
   EXPECT_FALSE(Call("MIN", "ARRAY[i]").ok());
-  EXPECT_EQ(Call("LISTAGG", "s").status().code(), StatusCode::kUnsupported);
+  EXPECT_EQ(Call("PERCENTILE", "i").status().code(), StatusCode::kUnsupported);
   EXPECT_TRUE(IsAggregateName("row_number"));
   EXPECT_FALSE(IsAggregateName("UPPER"));
   EXPECT_EQ(Call("SUM", "i", true, "c")->ToString(Input()), "SUM(DISTINCT i) FILTER (WHERE c)");
