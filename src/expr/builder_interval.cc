@@ -116,10 +116,10 @@ Result<ExprPtr> MakeInterval(std::string_view text, bool negative, std::string_v
   for (int step = StepOf(*start) + 1; *start != *end && step <= StepOf(*end); ++step) {
     int64_t value = 0;
     if (!TakeCharacter(&rest, kDayTime[step].separator) || !TakeNumber(&rest, &value) ||
-        value >= kDayTime[step].limit) {
+        value >= kDayTime[step].limit ||
+        __builtin_add_overflow(millis, value * UnitMillis(kDayTime[step].unit), &millis)) {
       return IllegalInterval(text, units);
     }
-    millis += value * UnitMillis(kDayTime[step].unit);
   }
   if (*end == TimeUnit::kSecond && !TakeMillis(&rest, &millis)) return IllegalInterval(text, units);
   if (!rest.empty()) return IllegalInterval(text, units);

@@ -28,6 +28,8 @@ struct Fields {
   std::optional<TimeZone> zone;
 };
 
+constexpr int64_t kMaxMillis = 1000000000000;  // More would overflow as nanoseconds.
+
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool IsNumeric(const Token& token, PatternStyle style) {
@@ -234,6 +236,7 @@ class Reader {
         return lenient || value <= 59;
       case 'S':
         if (lenient) {
+          if (value > kMaxMillis || value < -kMaxMillis) return false;
           fields->nanos = value * 1000000;
         } else {
           for (int i = digits; i < 9; ++i) value *= 10;
@@ -247,8 +250,9 @@ class Reader {
         fields->nanos_of_day = value;
         return true;
       case 'A':
+        if (value >= kMillisPerDay) return false;
         fields->nanos_of_day = value * 1000000;
-        return value < kMillisPerDay;
+        return true;
       default:
         return true;  // Weeks, quarters and the like do not decide the date.
     }

@@ -166,6 +166,7 @@ Result<ArrayPtr> EpochToTimestamp(const KernelCall& call) {
                  const auto wanted = static_cast<int>(3 - precision) + scale;
                  if (wanted <= -38 || wanted >= 38) return std::nullopt;
                  if (scale == 0) {
+                   if (value != static_cast<int64_t>(value)) return std::nullopt;
                    return MillisOfInteger(static_cast<int64_t>(value), precision);
                  }
                  const int drop = scale - static_cast<int>(3 - precision);

@@ -1,5 +1,6 @@
 #include "expr/functions/date_text.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "expr/zone_offsets.h"
@@ -25,6 +26,8 @@ WallTime WallTimeOf(int64_t local_seconds, int32_t nanos, int32_t offset_seconds
 
 namespace {
 
+constexpr int64_t kFarSeconds = 1000000000000000;
+
 /// The text of one value and the range of values that have the same text.
 class TextRange {
  public:
@@ -38,8 +41,13 @@ class TextRange {
       0;  // Where the fraction stands that `text` was made with, if patterns print one.
 
   Status MoveTo(int64_t value) {
-    const int64_t seconds = FloorDiv(value, units_);
-    const auto nanos = static_cast<int32_t>((value - seconds * units_) * (1000000000 / units_));
+    const int64_t exact = FloorDiv(value, units_);
+    // Thirty million years: what lies beyond (a count of seconds that is none) prints as the end of
+    // that.
+    const int64_t seconds = std::clamp(exact, -kFarSeconds, kFarSeconds);
+    const auto nanos =
+        seconds != exact ? 0
+                         : static_cast<int32_t>((value - seconds * units_) * (1000000000 / units_));
     TimeZone::OffsetRange range{std::numeric_limits<int64_t>::min(),
                                 std::numeric_limits<int64_t>::max(), 0};
     if (zone_ != nullptr) {
@@ -53,7 +61,7 @@ class TextRange {
     SLUICE_RETURN_NOT_OK(pattern_.Format(WallTimeOf(local, nanos, range.offset_seconds, zone_),
                                          &text, &fraction_at));
     const int64_t step = pattern_.fraction_digits() > 0 ? 1 : pattern_.unchanged_seconds();
-    if (step == 0) {
+    if (step == 0 || seconds != exact) {
       begin = value;
       length = 1;
       return {};
