@@ -88,7 +88,7 @@ std::string CheckVisible(const Scenario& scenario, const fs::FaultyDisk& disk) {
   return {};
 }
 
-std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk) {
+std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk, bool disk_was_well) {
   const Seen seen = Look(scenario, disk);
   if (!seen.problem.empty()) return seen.problem;
   const bool commits = scenario.table_options.contains("sink.partition-commit.policy.kind");
@@ -98,7 +98,8 @@ std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk) {
     if (commits && !seen.committed.contains(partition)) return partition + " has no _SUCCESS";
   }
   for (const auto& [path, content] : disk.AllFiles(kTableRoot)) {
-    if (path.find("/.") != std::string::npos) return "left behind: " + path;
+    const bool hidden = path.find("/.") != std::string::npos;
+    if (hidden && disk_was_well) return "left behind: " + path;
   }
   for (const auto& [path, content] : disk.AllFiles(kStateFolder)) {
     if (path.ends_with("/_metadata")) return "a checkpoint is left behind: " + path;

@@ -12,8 +12,8 @@ namespace sluice::sim {
 /// partition with _SUCCESS has all its rows.
 std::string CheckVisible(const Scenario& scenario, const fs::FaultyDisk& disk);
 
-/// Empty when all is well after the normal end: also every row is there, nothing hidden is left,
-/// and nothing to resume from.
-std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk);
+/// Empty when all is well after the normal end: also every row is there, nothing to resume from,
+/// and, unless the disk failed while the job cleaned up (which it says), nothing hidden.
+std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk, bool disk_was_well);
 
 }  // namespace sluice::sim

@@ -76,7 +76,8 @@ class Simulation {
       }
       if (ended_) break;  // All is published: another life would begin anew.
     }
-    if (outcome_.problem.empty()) outcome_.problem = CheckEnd(scenario_, files_.disk());
+    if (outcome_.problem.empty())
+      outcome_.problem = CheckEnd(scenario_, files_.disk(), disk_was_well_);
     outcome_.scenario = scenario_.ToString();
     outcome_.checkpoints = counter_.checkpoints;
     outcome_.restarts = counter_.restarts;
@@ -88,6 +89,7 @@ class Simulation {
     CrashTrap trap{&life, &files_.disk()};
     SetCrashHook(&CrashTrap::Reach, &trap);
     files_.disk().SetFaultRates(life.faults);
+    disk_was_well_ = life.faults.write + life.faults.sync + life.faults.rename == 0;
     {
       const std::unique_ptr<fs::Disk> state_disk = files_.disk().NewSession();
       const auto job = Start(life, state_disk.get());
@@ -99,7 +101,7 @@ class Simulation {
     if (ended_) return;
     // Killed between the removal of the last checkpoint and the exit: nobody can tell that from a
     // normal end.
-    if (scenario_.source.row_count > 0 && CheckEnd(scenario_, files_.disk()).empty()) {
+    if (scenario_.source.row_count > 0 && CheckEnd(scenario_, files_.disk(), true).empty()) {
       ended_ = true;
       return;
     }
@@ -177,6 +179,7 @@ class Simulation {
   Counter counter_;
   Outcome outcome_;
   bool ended_ = false;
+  bool disk_was_well_ = true;
 };
 
 }  // namespace
