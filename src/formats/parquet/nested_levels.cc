@@ -25,74 +25,51 @@ class PathShredder {
     int definition = 0;
     for (const Step& step : steps_) {
       if (step.nullable) ++definition;
-      if (step.kind == Step::Kind::kLeaf || step.kind == Step::Kind::kField) continue;
-      innermost_list_ = ++definition;
+      if (step.kind != Step::Kind::kLeaf && step.kind != Step::Kind::kField) {
+        repeated_ancestor_ = ++definition;
+      }
     }
   }
 
-  Status Run(int64_t row_count) {
-    for (int64_t row = 0; row < row_count; ++row) SLUICE_RETURN_NOT_OK(Visit(0, row, 0, 0, 0));
+  void Run(int64_t row_count) {
+    for (int64_t row = 0; row < row_count; ++row) Visit(0, row, 0, 0, 0);
     leaf_->level_count = static_cast<int64_t>(leaf_->definition_levels.size());
-    return {};
   }
   const std::vector<int64_t>& slots() const { return slots_; }
 
  private:
-  /// The library expects a value, NULL or not, for each entry of the innermost list and none for
-  /// lists above it that are NULL or empty.
   void Put(int definition, int repetition, int64_t slot) {
     leaf_->definition_levels.push_back(static_cast<int16_t>(definition));
     leaf_->repetition_levels.push_back(static_cast<int16_t>(repetition));
-    if (definition >= innermost_list_) slots_.push_back(slot);
+    if (definition >= repeated_ancestor_) slots_.push_back(slot);
   }
 
   /// `depth`: repetition level of the innermost list above.
-  Status Visit(size_t at, int64_t row, int definition, int repetition, int depth) {
+  void Visit(size_t at, int64_t row, int definition, int repetition, int depth) {
     const Step& step = steps_[at];
     if (step.nullable) {
-      if (step.values->IsNull(row)) {
-        Put(definition, repetition, -1);
-        return {};
-      }
+      if (step.values->IsNull(row)) return Put(definition, repetition, -1);
       ++definition;
     }
-    switch (step.kind) {
-      case Step::Kind::kLeaf:
-        Put(definition, repetition, row);
-        return {};
-      case Step::Kind::kField: {
-        const int64_t offset = step.values->offset();  // Children are taken whole, not sliced.
-        return Visit(at + 1, row + offset, definition, repetition, depth);
-      }
-      default:
-        break;
+    if (step.kind == Step::Kind::kLeaf) return Put(definition, repetition, row);
+    if (step.kind == Step::Kind::kField) {
+      // Children are taken whole, not sliced.
+      return Visit(at + 1, row + step.values->offset(), definition, repetition, depth);
     }
-    // Maps are lists of entries.
+    // Maps are lists of entries; a NULL key cannot be, Arrow has none.
     const auto& list = static_cast<const arrow::ListArray&>(*step.values);
     const int64_t begin = list.value_offset(row);
     const int64_t end = list.value_offset(row + 1);
-    if (begin == end) {
-      Put(definition, repetition, -1);
-      return {};
-    }
-    ++definition;
+    if (begin == end) return Put(definition, repetition, -1);
     for (int64_t i = begin; i < end; ++i) {
-      if (step.kind != Step::Kind::kElement &&
-          static_cast<const arrow::MapArray&>(*step.values).keys()->IsNull(i)) {
-        return Status::DataError(
-            "Parquet does not support null keys in maps. Filter such rows out, or give the key a "
-            "value.");
-      }
-      SLUICE_RETURN_NOT_OK(
-          Visit(at + 1, i, definition, i == begin ? repetition : depth + 1, depth + 1));
+      Visit(at + 1, i, definition + 1, i == begin ? repetition : depth + 1, depth + 1);
     }
-    return {};
   }
 
   const std::vector<Step> steps_;
   LeafValues* const leaf_;
-  int innermost_list_ = 0;  // Definition level of an entry of the innermost list; 0 without lists.
   std::vector<int64_t> slots_;
+  int repeated_ancestor_ = 0;  // Definition level of the innermost list above the leaf.
 };
 
 // The values at `slots`, NULL for -1.
@@ -162,7 +139,7 @@ class ColumnShredder {
     LeafValues leaf;
     leaf.nullable = type.nullable();
     PathShredder shredder(path_, &leaf);
-    SLUICE_RETURN_NOT_OK(shredder.Run(row_count_));
+    shredder.Run(row_count_);
     SLUICE_ASSIGN_OR_RETURN(leaf.values, TakeSlots(path_.back().values, shredder.slots(), pool_));
     const bool repeated = std::any_of(path_.begin(), path_.end(), [](const Step& step) {
       return step.kind != Step::Kind::kLeaf && step.kind != Step::Kind::kField;

@@ -24,8 +24,7 @@ struct LeafValues {
   bool nullable = false;  // Of the leaf itself.
 };
 
-/// Appends the leaves of `column`, depth first, as the schema has them. Fails with kDataError for a
-/// NULL map key.
+/// Appends the leaves of `column`, depth first, as the schema has them.
 Status AppendLeaves(const Column& column, const std::shared_ptr<arrow::Array>& values,
                     arrow::MemoryPool* pool, std::vector<LeafValues>* leaves);
 

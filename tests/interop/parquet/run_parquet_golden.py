@@ -30,9 +30,11 @@ WRONG_IN_FLINK = {
     ("types_parquet", "ts3"): {"1970-01-01 00:00:00.100000": "1969-12-31 23:59:59.100000"},
     ("types_parquet", "l3"): {"1970-01-01 00:00:00.100000": "1969-12-31 23:59:59.100000"},
     # Years before 1582 are written in the Julian calendar.
-    ("types_parquet", "ts6"): {"-62135769599999999": "-62135596799999999"},
+    ("types_parquet", "ts6"): {"-62135769599999999": "0001-01-01 00:00:00.000001"},
+    # The planner writes a FLOAT literal with seven digits.
+    ("types_parquet", "f"): {"3.4028230607370965e+38": "3.4028234663852886e+38"},
     ("types_parquet_shanghai", "ts3"): {"1970-01-01 00:00:00.100000": "1969-12-31 23:59:59.100000"},
-    ("types_parquet_shanghai", "l3"): {"18446715273809551": "1969-12-31 15:59:59.100000"},
+    ("types_parquet_shanghai", "l3"): {"2554-07-21 15:34:33.809551": "1969-12-31 15:59:59.100000"},
 }
 # INT64 timestamps of TIMESTAMP_LTZ say that they are instants, as the format wants it.
 ADJUSTED = {"types_parquet_int64": {"l3", "l6", "l9"}}

@@ -170,9 +170,12 @@ Result<std::vector<FileSplit>> FileDiscovery::MakeSplits(const std::vector<Found
 
 Result<std::vector<FileSplit>> FileDiscovery::FindAll() {
   auto files = FindFiles();
-  if (!files.ok())
-    return files.status().WithContext("Could not enumerate file splits of table " +
-                                      spec_->table_identifier + ".");
+  if (!files.ok()) {
+    const bool missing = files.status().code() == StatusCode::kNotFound;
+    return files.status().WithContext(
+        "Could not enumerate file splits of table " + spec_->table_identifier + "." +
+        (missing ? " Check its 'path', or write to the table first." : ""));
+  }
   return MakeSplits(*files);
 }
 
