@@ -1,5 +1,6 @@
-// Decoding and encoding of csv and json on generated orders, beside what bounds them on the same machine in the same run: memcpy,
-// simdjson's own walk over the three fields, and Arrow's csv reader and writer (one thread), which are pyarrow's.
+// Decoding and encoding of csv and json on generated orders, beside what bounds them on the same
+// machine in the same run: memcpy, simdjson's own walk over the three fields, and Arrow's csv
+// reader and writer (one thread), which are pyarrow's.
 #include <random>
 
 #include <arrow/csv/api.h>
@@ -31,7 +32,9 @@ Schema Orders() {
 }
 
 Schema ThreeFields() {
-  return Schema({{"order_id", SqlType::Bigint()}, {"user_name", SqlType::String()}, {"amount", SqlType::Double()}});
+  return Schema({{"order_id", SqlType::Bigint()},
+                 {"user_name", SqlType::String()},
+                 {"amount", SqlType::Double()}});
 }
 
 struct Order {
@@ -48,12 +51,16 @@ std::vector<Order> MakeOrders() {
     order.fields[1] = "user_" + std::to_string(random() % 100'000);
     std::snprintf(text, sizeof(text), "%.2f", static_cast<double>(random() % 1'000'000) / 100);
     order.fields[2] = text;
-    std::snprintf(text, sizeof(text), "%d.%02d", static_cast<int>(random() % 10'000), static_cast<int>(random() % 100));
+    std::snprintf(text, sizeof(text), "%d.%02d", static_cast<int>(random() % 10'000),
+                  static_cast<int>(random() % 100));
     order.fields[3] = text;
-    std::snprintf(text, sizeof(text), "2020-05-%02d %02d:%02d:%02d.%03d", static_cast<int>(1 + random() % 28), static_cast<int>(random() % 24),
-                  static_cast<int>(random() % 60), static_cast<int>(random() % 60), static_cast<int>(random() % 1000));
+    std::snprintf(text, sizeof(text), "2020-05-%02d %02d:%02d:%02d.%03d",
+                  static_cast<int>(1 + random() % 28), static_cast<int>(random() % 24),
+                  static_cast<int>(random() % 60), static_cast<int>(random() % 60),
+                  static_cast<int>(random() % 1000));
     order.fields[4] = text;
-    std::snprintf(text, sizeof(text), "2020-%02d-%02d", static_cast<int>(1 + random() % 12), static_cast<int>(1 + random() % 28));
+    std::snprintf(text, sizeof(text), "2020-%02d-%02d", static_cast<int>(1 + random() % 12),
+                  static_cast<int>(1 + random() % 28));
     order.fields[5] = text;
     order.fields[6] = std::to_string(random() % 100);
     order.fields[7] = random() % 2 == 0 ? "true" : "false";
@@ -102,10 +109,12 @@ std::vector<std::string_view> Chunks(std::string_view text) {
 
 void Report(benchmark::State& state, size_t bytes) {
   state.SetBytesProcessed(state.iterations() * static_cast<int64_t>(bytes));
-  state.counters["rows"] = benchmark::Counter(static_cast<double>(state.iterations()) * kRows, benchmark::Counter::kIsRate);
+  state.counters["rows"] = benchmark::Counter(static_cast<double>(state.iterations()) * kRows,
+                                              benchmark::Counter::kIsRate);
 }
 
-void Decode(benchmark::State& state, const Format& format, const std::string& text, const Schema& schema, std::vector<int> projection) {
+void Decode(benchmark::State& state, const Format& format, const std::string& text,
+            const Schema& schema, std::vector<int> projection) {
   ReadSchema read = testing::AllOf(schema);
   if (!projection.empty()) read.projection = std::move(projection);
   auto decoder = format.make_decoder(testing::Options(format, {}), read, {});
@@ -122,16 +131,20 @@ void Decode(benchmark::State& state, const Format& format, const std::string& te
   Report(state, text.size());
 }
 
-void Encode(benchmark::State& state, const Format& format, const Schema& schema, const std::string& csv) {
-  auto decoder = kCsvFormat.make_decoder(testing::Options(kCsvFormat, {}), testing::AllOf(schema), {});
+void Encode(benchmark::State& state, const Format& format, const Schema& schema,
+            const std::string& csv) {
+  auto decoder =
+      kCsvFormat.make_decoder(testing::Options(kCsvFormat, {}), testing::AllOf(schema), {});
   std::vector<Batch> batches;
-  for (const std::string_view chunk : Chunks(csv)) batches.push_back((*decoder)->DecodeChunk(chunk, false)->rows);
+  for (const std::string_view chunk : Chunks(csv))
+    batches.push_back((*decoder)->DecodeChunk(chunk, false)->rows);
   auto encoder = format.make_encoder(testing::Options(format, {}), schema, Framing::kFile, {});
   std::string out;
   for (auto _ : state) {
     out.clear();
     for (const Batch& batch : batches) {
-      if (!(*encoder)->Encode(batch, &out, nullptr).ok()) return state.SkipWithError("cannot encode");
+      if (!(*encoder)->Encode(batch, &out, nullptr).ok())
+        return state.SkipWithError("cannot encode");
     }
     benchmark::DoNotOptimize(out.data());
   }
@@ -149,13 +162,21 @@ void BM_Memcpy(benchmark::State& state) {
 }
 BENCHMARK(BM_Memcpy);
 
-void BM_CsvDecode8(benchmark::State& state) { Decode(state, kCsvFormat, CsvText(8, false), Orders(), {}); }
+void BM_CsvDecode8(benchmark::State& state) {
+  Decode(state, kCsvFormat, CsvText(8, false), Orders(), {});
+}
 BENCHMARK(BM_CsvDecode8);
-void BM_CsvDecode8Quoted(benchmark::State& state) { Decode(state, kCsvFormat, CsvText(8, true), Orders(), {}); }
+void BM_CsvDecode8Quoted(benchmark::State& state) {
+  Decode(state, kCsvFormat, CsvText(8, true), Orders(), {});
+}
 BENCHMARK(BM_CsvDecode8Quoted);
-void BM_CsvDecode2Of8(benchmark::State& state) { Decode(state, kCsvFormat, CsvText(8, false), Orders(), {0, 6}); }
+void BM_CsvDecode2Of8(benchmark::State& state) {
+  Decode(state, kCsvFormat, CsvText(8, false), Orders(), {0, 6});
+}
 BENCHMARK(BM_CsvDecode2Of8);
-void BM_CsvDecode3(benchmark::State& state) { Decode(state, kCsvFormat, CsvText(3, false), ThreeFields(), {}); }
+void BM_CsvDecode3(benchmark::State& state) {
+  Decode(state, kCsvFormat, CsvText(3, false), ThreeFields(), {});
+}
 BENCHMARK(BM_CsvDecode3);
 
 void BM_CsvFramer(benchmark::State& state, bool quoted) {
@@ -179,7 +200,8 @@ void BM_ArrowCsvRead(benchmark::State& state, int columns) {
   }
   for (auto _ : state) {
     auto input = std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(text));
-    auto reader = arrow::csv::TableReader::Make(arrow::io::default_io_context(), input, read, arrow::csv::ParseOptions::Defaults(), convert);
+    auto reader = arrow::csv::TableReader::Make(arrow::io::default_io_context(), input, read,
+                                                arrow::csv::ParseOptions::Defaults(), convert);
     auto table = (*reader)->Read();
     if (!table.ok()) return state.SkipWithError(table.status().ToString().c_str());
     benchmark::DoNotOptimize(*table);
@@ -189,11 +211,17 @@ void BM_ArrowCsvRead(benchmark::State& state, int columns) {
 BENCHMARK_CAPTURE(BM_ArrowCsvRead, 8, 8);
 BENCHMARK_CAPTURE(BM_ArrowCsvRead, 3, 3);
 
-void BM_JsonDecode8(benchmark::State& state) { Decode(state, kJsonFormat, JsonText(8), Orders(), {}); }
+void BM_JsonDecode8(benchmark::State& state) {
+  Decode(state, kJsonFormat, JsonText(8), Orders(), {});
+}
 BENCHMARK(BM_JsonDecode8);
-void BM_JsonDecode2Of8(benchmark::State& state) { Decode(state, kJsonFormat, JsonText(8), Orders(), {0, 6}); }
+void BM_JsonDecode2Of8(benchmark::State& state) {
+  Decode(state, kJsonFormat, JsonText(8), Orders(), {0, 6});
+}
 BENCHMARK(BM_JsonDecode2Of8);
-void BM_JsonDecode3(benchmark::State& state) { Decode(state, kJsonFormat, JsonText(3), ThreeFields(), {}); }
+void BM_JsonDecode3(benchmark::State& state) {
+  Decode(state, kJsonFormat, JsonText(3), ThreeFields(), {});
+}
 BENCHMARK(BM_JsonDecode3);
 
 void BM_JsonMessages3(benchmark::State& state) {
@@ -204,10 +232,12 @@ void BM_JsonMessages3(benchmark::State& state) {
     messages.emplace_back(text.data() + at, end - at);
     at = end + 1;
   }
-  auto decoder = kJsonFormat.make_decoder(testing::Options(kJsonFormat, {}), testing::AllOf(ThreeFields()), {});
+  auto decoder = kJsonFormat.make_decoder(testing::Options(kJsonFormat, {}),
+                                          testing::AllOf(ThreeFields()), {});
   for (auto _ : state) {
     for (size_t at = 0; at < messages.size(); at += 8192) {
-      const auto some = std::span(messages).subspan(at, std::min<size_t>(8192, messages.size() - at));
+      const auto some =
+          std::span(messages).subspan(at, std::min<size_t>(8192, messages.size() - at));
       const auto decoded = (*decoder)->DecodeMessages(some);
       if (!decoded.ok() || decoded->bad_count > 0) return state.SkipWithError("a record is bad");
     }
@@ -223,7 +253,8 @@ void BM_SimdjsonWalk3(benchmark::State& state, int columns) {
   for (auto _ : state) {
     int64_t sum = 0;
     simdjson::ondemand::document_stream stream;
-    if (parser.iterate_many(text, kChunkBytes).get(stream) != simdjson::SUCCESS) return state.SkipWithError("simdjson");
+    if (parser.iterate_many(text, kChunkBytes).get(stream) != simdjson::SUCCESS)
+      return state.SkipWithError("simdjson");
     for (auto record : stream) {
       simdjson::ondemand::object object = record.get_object().value();
       sum += object.find_field("order_id").get_int64().value();
@@ -237,28 +268,39 @@ void BM_SimdjsonWalk3(benchmark::State& state, int columns) {
 BENCHMARK_CAPTURE(BM_SimdjsonWalk3, of3, 3);
 BENCHMARK_CAPTURE(BM_SimdjsonWalk3, of8, 8);
 
-void BM_CsvEncode8(benchmark::State& state) { Encode(state, kCsvFormat, Orders(), CsvText(8, false)); }
+void BM_CsvEncode8(benchmark::State& state) {
+  Encode(state, kCsvFormat, Orders(), CsvText(8, false));
+}
 BENCHMARK(BM_CsvEncode8);
-void BM_CsvEncode3(benchmark::State& state) { Encode(state, kCsvFormat, ThreeFields(), CsvText(3, false)); }
+void BM_CsvEncode3(benchmark::State& state) {
+  Encode(state, kCsvFormat, ThreeFields(), CsvText(3, false));
+}
 BENCHMARK(BM_CsvEncode3);
-void BM_JsonEncode8(benchmark::State& state) { Encode(state, kJsonFormat, Orders(), CsvText(8, false)); }
+void BM_JsonEncode8(benchmark::State& state) {
+  Encode(state, kJsonFormat, Orders(), CsvText(8, false));
+}
 BENCHMARK(BM_JsonEncode8);
-void BM_JsonEncode3(benchmark::State& state) { Encode(state, kJsonFormat, ThreeFields(), CsvText(3, false)); }
+void BM_JsonEncode3(benchmark::State& state) {
+  Encode(state, kJsonFormat, ThreeFields(), CsvText(3, false));
+}
 BENCHMARK(BM_JsonEncode3);
 
 void BM_ArrowCsvWrite(benchmark::State& state, int columns) {
   const Schema schema = columns == 8 ? Orders() : ThreeFields();
-  auto decoder = kCsvFormat.make_decoder(testing::Options(kCsvFormat, {}), testing::AllOf(schema), {});
+  auto decoder =
+      kCsvFormat.make_decoder(testing::Options(kCsvFormat, {}), testing::AllOf(schema), {});
   const std::string text = CsvText(columns, false);
   std::vector<std::shared_ptr<arrow::RecordBatch>> batches;
-  for (const std::string_view chunk : Chunks(text)) batches.push_back((*decoder)->DecodeChunk(chunk, false)->rows.rows());
+  for (const std::string_view chunk : Chunks(text))
+    batches.push_back((*decoder)->DecodeChunk(chunk, false)->rows.rows());
   const auto table = arrow::Table::FromRecordBatches(batches).ValueOrDie();
   auto options = arrow::csv::WriteOptions::Defaults();
   options.include_header = false;
   size_t bytes = 0;
   for (auto _ : state) {
     auto out = arrow::io::BufferOutputStream::Create(16 << 20).ValueOrDie();
-    if (!arrow::csv::WriteCSV(*table, options, out.get()).ok()) return state.SkipWithError("cannot write");
+    if (!arrow::csv::WriteCSV(*table, options, out.get()).ok())
+      return state.SkipWithError("cannot write");
     bytes = static_cast<size_t>((*out->Finish())->size());
   }
   Report(state, bytes);

@@ -1,5 +1,5 @@
-// csv bytes under every option: whatever comes is decoded or refused, in one piece or in many to the same rows, and what was decoded is
-// written and read back to the same bytes.
+// csv bytes under every option: whatever comes is decoded or refused, in one piece or in many to
+// the same rows, and what was decoded is written and read back to the same bytes.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,9 +16,11 @@ using namespace sluice::formats;  // NOLINT
 constexpr size_t kHeaderBytes = 4;
 
 OptionMap OptionsFor(const uint8_t* header) {
-  static constexpr std::string_view kFlags[] = {"allow-comments",          "trim-spaces",          "ignore-trailing-unmappable",
-                                                "fail-on-missing-columns", "empty-string-as-null", "ignore-first-line"};
-  static constexpr std::string_view kDelimiters[] = {",", "\\t", "|", ";", "¦", "\\u0001", " ", ":"};
+  static constexpr std::string_view kFlags[] = {
+      "allow-comments",          "trim-spaces",          "ignore-trailing-unmappable",
+      "fail-on-missing-columns", "empty-string-as-null", "ignore-first-line"};
+  static constexpr std::string_view kDelimiters[] = {",", "\\t",     "|", ";",
+                                                     "¦", "\\u0001", " ", ":"};
   static constexpr std::string_view kQuotes[] = {"\"", "'", "#", "\x02"};
   OptionMap options;
   for (size_t i = 0; i < std::size(kFlags); ++i) {
@@ -33,7 +35,10 @@ OptionMap OptionsFor(const uint8_t* header) {
     options.emplace("quote-character", kQuotes[header[1] >> 5 & 3]);
   }
   if ((header[2] & 1) != 0) options.emplace("escape-character", (header[2] & 2) != 0 ? "\\" : "!");
-  if ((header[2] & 4) != 0) options.emplace("null-literal", (header[2] & 8) != 0 ? "\\N" : (header[2] & 16) != 0 ? "" : "1");
+  if ((header[2] & 4) != 0)
+    options.emplace("null-literal", (header[2] & 8) != 0    ? "\\N"
+                                    : (header[2] & 16) != 0 ? ""
+                                                            : "1");
   if ((header[2] & 32) != 0) options.emplace("write-bigdecimal-in-scientific-notation", "false");
   return options;
 }
@@ -45,10 +50,11 @@ Schema SchemaFor(uint8_t selector) {
     case 1:
       return Schema({{"i", SqlType::Int()}, {"s", SqlType::String()}, {"d", SqlType::Double()}});
     case 2:
-      return Schema({{"a", SqlType::Array(SqlType::String())},
-                     {"r", SqlType::Row({{"x", SqlType::Decimal(20, 3)}, {"y", SqlType::Timestamp(9)}})},
-                     {"b", SqlType::Bytes()},
-                     {"t", SqlType::Time(3)}});
+      return Schema(
+          {{"a", SqlType::Array(SqlType::String())},
+           {"r", SqlType::Row({{"x", SqlType::Decimal(20, 3)}, {"y", SqlType::Timestamp(9)}})},
+           {"b", SqlType::Bytes()},
+           {"t", SqlType::Time(3)}});
     default:
       return Schema({{"b", SqlType::Boolean()},
                      {"i8", SqlType::Tinyint()},
@@ -70,12 +76,15 @@ struct Rows {
 
 Rows Take(const DecodedRows& decoded) {
   SLUICE_CHECK(decoded.rows.rows()->ValidateFull().ok(), "the batch is not valid");
-  SLUICE_CHECK(decoded.record_of_row.empty() || decoded.record_of_row.size() == static_cast<size_t>(decoded.rows.row_count()),
+  SLUICE_CHECK(decoded.record_of_row.empty() ||
+                   decoded.record_of_row.size() == static_cast<size_t>(decoded.rows.row_count()),
                "record_of_row has another length than the batch");
   return {testing::RenderRows(decoded.rows), decoded.bad_count, decoded.failed, decoded.rows};
 }
 
-Rows DecodeWhole(RowDecoder& decoder, std::string_view text) { return Take(*decoder.DecodeChunk(text, true)); }
+Rows DecodeWhole(RowDecoder& decoder, std::string_view text) {
+  return Take(*decoder.DecodeChunk(text, true));
+}
 
 Rows DecodeInPieces(RowDecoder& decoder, RowFramer& framer, std::string_view text, size_t piece) {
   Rows all;
@@ -95,14 +104,17 @@ Rows DecodeInPieces(RowDecoder& decoder, RowFramer& framer, std::string_view tex
 }
 
 void CheckWritesBack(const OptionMap& options, const Schema& schema, const Batch& batch) {
-  auto encoder = kCsvFormat.make_encoder(testing::Options(kCsvFormat, options), schema, Framing::kFile, {});
+  auto encoder =
+      kCsvFormat.make_encoder(testing::Options(kCsvFormat, options), schema, Framing::kFile, {});
   std::string once;
   if (!(*encoder)->Encode(batch, &once, nullptr).ok()) return;  // Cannot be read back, and says so.
   OptionMap reading = options;
   reading.erase("ignore-first-line");
-  auto decoder = kCsvFormat.make_decoder(testing::Options(kCsvFormat, reading), testing::AllOf(schema), {});
+  auto decoder =
+      kCsvFormat.make_decoder(testing::Options(kCsvFormat, reading), testing::AllOf(schema), {});
   const auto again = (*decoder)->DecodeChunk(once, false);
-  SLUICE_CHECK(!again->failed, "what was written cannot be read: " + testing::FirstBad(*again) + "\n" + once);
+  SLUICE_CHECK(!again->failed,
+               "what was written cannot be read: " + testing::FirstBad(*again) + "\n" + once);
   std::string twice;
   SLUICE_CHECK((*encoder)->Encode(again->rows, &twice, nullptr).ok(), "cannot write again");
   SLUICE_CHECK(once == twice, "written again it differs:\n" + once + "\n" + twice);
@@ -114,26 +126,34 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < kHeaderBytes) return 0;
   OptionMap options = OptionsFor(data);
   const Schema schema = SchemaFor(data[3]);
-  const std::string_view text(reinterpret_cast<const char*>(data) + kHeaderBytes, size - kHeaderBytes);
-  auto strict = kCsvFormat.make_decoder(testing::Options(kCsvFormat, options), testing::AllOf(schema), {});
+  const std::string_view text(reinterpret_cast<const char*>(data) + kHeaderBytes,
+                              size - kHeaderBytes);
+  auto strict =
+      kCsvFormat.make_decoder(testing::Options(kCsvFormat, options), testing::AllOf(schema), {});
   if (!strict.ok()) return 0;  // Options that exclude each other.
   const Rows strict_rows = DecodeWhole(**strict, text);
-  const std::vector<std::string_view> messages = {text, text.substr(0, text.size() / 2), std::string_view()};
+  const std::vector<std::string_view> messages = {text, text.substr(0, text.size() / 2),
+                                                  std::string_view()};
   (void)Take(*(*strict)->DecodeMessages(messages));
 
   options.emplace("ignore-parse-errors", "true");
-  auto tolerant = kCsvFormat.make_decoder(testing::Options(kCsvFormat, options), testing::AllOf(schema), {});
+  auto tolerant =
+      kCsvFormat.make_decoder(testing::Options(kCsvFormat, options), testing::AllOf(schema), {});
   const Rows whole = DecodeWhole(**tolerant, text);
   (void)Take(*(*tolerant)->DecodeMessages(messages));
   auto framer = kCsvFormat.make_framer(testing::Options(kCsvFormat, options));
   const size_t piece = 1 + data[3] / 4 % 61;
   const Rows pieces = DecodeInPieces(**tolerant, **framer, text, piece);
-  SLUICE_CHECK(pieces.rows == whole.rows && pieces.bad == whole.bad, "in pieces of " + std::to_string(piece) + " other rows come out");
-  if (!strict_rows.failed) SLUICE_CHECK(strict_rows.rows == whole.rows, "ignoring errors changes good rows");
+  SLUICE_CHECK(pieces.rows == whole.rows && pieces.bad == whole.bad,
+               "in pieces of " + std::to_string(piece) + " other rows come out");
+  if (!strict_rows.failed)
+    SLUICE_CHECK(strict_rows.rows == whole.rows, "ignoring errors changes good rows");
 
-  // Blanks that trimming takes away, or a delimiter that values contain unquoted, do not survive by design.
+  // Blanks that trimming takes away, or a delimiter that values contain unquoted, do not survive by
+  // design.
   const bool hidden = options.contains("allow-comments") && options["quote-character"] == "#";
-  const bool lossy = hidden || options.contains("trim-spaces") || options["field-delimiter"] == ":" || options["null-literal"] == "1";
+  const bool lossy = hidden || options.contains("trim-spaces") ||
+                     options["field-delimiter"] == ":" || options["null-literal"] == "1";
   if (!lossy) CheckWritesBack(options, schema, whole.batch);
   return 0;
 }

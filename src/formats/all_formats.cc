@@ -23,8 +23,9 @@ Result<const Format*> FindFormat(std::string_view name) {
     names.emplace_back(format->name);
     list += "\n" + std::string(format->name);
   }
-  return Status::InvalidArgument("Could not find any format factory for identifier '" + std::string(name) +
-                                 "' in the classpath." + DidYouMean(name, names) +
+  return Status::InvalidArgument("Could not find any format factory for identifier '" +
+                                 std::string(name) + "' in the classpath." +
+                                 DidYouMean(name, names) +
                                  "\n\nAvailable format identifiers are:\n" + list);
 }
 

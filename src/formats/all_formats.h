@@ -1,5 +1,6 @@
-// The list of formats. Include this where FindFormat or AllFormats is called: the build links a program with what its files
-// include, and a format must build and be tested without all the others.
+// The list of formats. Include this where FindFormat or AllFormats is called: the build links a
+// program with what its files include, and a format must build and be tested without all the
+// others.
 #pragma once
 
 #include "formats/format.h"

@@ -7,7 +7,8 @@ namespace sluice::formats {
 FormatOptions ExtractFormatOptions(const OptionMap& table_options, std::string_view prefix) {
   FormatOptions format;
   format.prefix = prefix;
-  for (auto it = table_options.lower_bound(prefix); it != table_options.end() && it->first.starts_with(prefix); ++it) {
+  for (auto it = table_options.lower_bound(prefix);
+       it != table_options.end() && it->first.starts_with(prefix); ++it) {
     format.options.emplace(it->first.substr(prefix.size()), it->second);
   }
   return format;
@@ -24,7 +25,8 @@ Status ValidateFormatOptions(const Format& format, const FormatOptions& options)
   OptionMap written;
   for (const auto& [key, value] : options.options) written.emplace(options.prefix + key, value);
   SLUICE_RETURN_NOT_OK(ValidateOptions(format.name, written, specs));
-  // A table without columns has no types to refuse: what is left are the values and their combinations.
+  // A table without columns has no types to refuse: what is left are the values and their
+  // combinations.
   if (format.validate == nullptr) return {};
   return format.validate(options, Schema(), Direction::kRead);
 }

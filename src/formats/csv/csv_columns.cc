@@ -16,7 +16,8 @@ enum class Outcome : uint8_t { kOk, kNull, kBad };
 
 Outcome OkIf(bool ok) { return ok ? Outcome::kOk : Outcome::kBad; }
 
-// One struct a type: Read takes any text; Quick reads the common form where it stands and may give up.
+// One struct a type: Read takes any text; Quick reads the common form where it stands and may give
+// up.
 
 template <typename T>
 struct IntegerReader {
@@ -44,17 +45,20 @@ struct IntegerReader {
   }
   static Outcome Read(const ScalarRules& rules, std::string_view text, T* value) {
     int64_t wide = 0;
-    if (!text::ParseInteger(text::TrimJava(text), rules.min, rules.max, &wide)) return Outcome::kBad;
+    if (!text::ParseInteger(text::TrimJava(text), rules.min, rules.max, &wide))
+      return Outcome::kBad;
     *value = static_cast<T>(wide);
     return Outcome::kOk;
   }
 };
 
 /// Fields read by ReadFixedPoint, where there are bytes enough before them.
-inline bool QuickFixedPoint(const char* text, FieldRef field, uint64_t* mantissa, int* fraction_digits, bool* negative) {
+inline bool QuickFixedPoint(const char* text, FieldRef field, uint64_t* mantissa,
+                            int* fraction_digits, bool* negative) {
   const char* begin = text + field.begin;
   *negative = *begin == '-';
-  return field.begin >= 16 && text::ReadFixedPoint(begin + (*negative ? 1 : 0), begin + field.size(), mantissa, fraction_digits);
+  return field.begin >= 16 && text::ReadFixedPoint(begin + (*negative ? 1 : 0),
+                                                   begin + field.size(), mantissa, fraction_digits);
 }
 
 struct DoubleReader {
@@ -86,7 +90,8 @@ struct FloatReader {
 
 struct DecimalReader {
   using Value = arrow::Decimal128;
-  static bool Quick(const ScalarRules& rules, const char* text, FieldRef field, arrow::Decimal128* value) {
+  static bool Quick(const ScalarRules& rules, const char* text, FieldRef field,
+                    arrow::Decimal128* value) {
     uint64_t mantissa = 0;
     int fraction = 0;
     bool negative = false;
@@ -94,8 +99,8 @@ struct DecimalReader {
         text::DecimalFromParts(mantissa, fraction, negative, rules.precision, rules.scale, value)) {
       return true;
     }
-    return text::ParseDecimal({text + field.begin, field.size()}, rules.precision, rules.scale, value) ==
-           DecimalOutcome::kOk;
+    return text::ParseDecimal({text + field.begin, field.size()}, rules.precision, rules.scale,
+                              value) == DecimalOutcome::kOk;
   }
   static Outcome Read(const ScalarRules& rules, std::string_view text, arrow::Decimal128* value) {
     switch (text::ParseDecimal(text::TrimJava(text), rules.precision, rules.scale, value)) {
@@ -123,7 +128,8 @@ struct BooleanReader {
     if (field.size() < 4) return false;
     std::memcpy(&word, text + field.begin, 4);
     const bool is_true = (word == Word("true")) & (field.size() == 4);
-    const bool is_false = (word == Word("fals")) & (field.size() == 5) & (text[field.begin + field.size() - 1] == 'e');
+    const bool is_false = (word == Word("fals")) & (field.size() == 5) &
+                          (text[field.begin + field.size() - 1] == 'e');
     *value = is_true ? 1 : 0;
     return is_true | is_false;
   }
@@ -136,7 +142,8 @@ struct BooleanReader {
 struct DateReader {
   using Value = int32_t;
   static bool Quick(const ScalarRules& rules, const char* text, FieldRef field, int32_t* value) {
-    return text::ParseDate({text + field.begin, field.size()}, rules.lenient_date, value) == nullptr;
+    return text::ParseDate({text + field.begin, field.size()}, rules.lenient_date, value) ==
+           nullptr;
   }
   static Outcome Read(const ScalarRules& rules, std::string_view text, int32_t* value) {
     return OkIf(text::ParseDate(text, rules.lenient_date, value) == nullptr);
@@ -156,7 +163,8 @@ struct TimeReader {
 struct TimestampReader {
   using Value = int64_t;
   static bool Quick(const ScalarRules& rules, const char* text, FieldRef field, int64_t* value) {
-    return text::ParseTimestamp({text + field.begin, field.size()}, rules.timestamp, value) == nullptr;
+    return text::ParseTimestamp({text + field.begin, field.size()}, rules.timestamp, value) ==
+           nullptr;
   }
   static Outcome Read(const ScalarRules& rules, std::string_view text, int64_t* value) {
     return OkIf(text::ParseTimestamp(text::TrimJava(text), rules.timestamp, value) == nullptr);
@@ -169,7 +177,8 @@ class FixedColumn final : public CsvColumn {
  public:
   using CsvColumn::CsvColumn;
   using Value = typename Reader::Value;
-  FixedColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool)
+  FixedColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+              arrow::MemoryPool* pool)
       : CsvColumn(name, type, options, pool) {}
 
  protected:
@@ -181,7 +190,8 @@ class FixedColumn final : public CsvColumn {
     for (int row = 0; row < rows; ++row) {
       const FieldRef field = fields[row];
       const bool plain = field.plain() && field.size() > 0;
-      if (plain && !IsNullForAll(field) && Reader::Quick(rules, text_, field, out + row)) [[likely]] continue;
+      if (plain && !IsNullForAll(field) && Reader::Quick(rules, text_, field, out + row)) [[likely]]
+        continue;
       if (!ReadSlowly(row, field, out + row, first + row)) {
         builder_.AdvanceRows(row);
         return;
@@ -199,7 +209,8 @@ class FixedColumn final : public CsvColumn {
       if (!text.empty()) outcome = Reader::Read(rules_, text, out);
     }
     if (outcome == Outcome::kOk) return true;
-    if (outcome == Outcome::kBad && !Report(row, text, DescribeBadScalar(rules_, text))) return false;
+    if (outcome == Outcome::kBad && !Report(row, text, DescribeBadScalar(rules_, text)))
+      return false;
     *out = Value{};
     builder_.SetNull(array_row);
     return true;
@@ -209,7 +220,8 @@ class FixedColumn final : public CsvColumn {
 /// CHAR, VARCHAR.
 class TextColumn final : public CsvColumn {
  public:
-  TextColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool)
+  TextColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+             arrow::MemoryPool* pool)
       : CsvColumn(name, type, options, pool) {}
 
  protected:
@@ -252,7 +264,8 @@ class TextColumn final : public CsvColumn {
 /// BINARY, VARBINARY: Base64.
 class BinaryColumn final : public CsvColumn {
  public:
-  BinaryColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool)
+  BinaryColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+               arrow::MemoryPool* pool)
       : CsvColumn(name, type, options, pool) {}
 
  protected:
@@ -272,8 +285,8 @@ class BinaryColumn final : public CsvColumn {
 };
 
 template <typename Column>
-std::unique_ptr<CsvColumn> Create(const std::string& name, const SqlType& type, const CsvOptions& options,
-                                  arrow::MemoryPool* pool) {
+std::unique_ptr<CsvColumn> Create(const std::string& name, const SqlType& type,
+                                  const CsvOptions& options, arrow::MemoryPool* pool) {
   return std::make_unique<Column>(name, type, options, pool);
 }
 
@@ -284,10 +297,14 @@ char* ResolveEscapes(std::string_view raw, bool quoted, const CsvOptions& option
     char c = raw[i];
     if (options.escaping && c == options.escape && i + 1 < raw.size()) {
       c = raw[++i];
-      if (c == 'n') c = '\n';
-      else if (c == 'r') c = '\r';
-      else if (c == 't') c = '\t';
-      else if (c == '0') c = '\0';
+      if (c == 'n')
+        c = '\n';
+      else if (c == 'r')
+        c = '\r';
+      else if (c == 't')
+        c = '\t';
+      else if (c == '0')
+        c = '\0';
     } else if (quoted && c == options.quote && i + 1 < raw.size() && raw[i + 1] == options.quote) {
       ++i;
     }
@@ -296,8 +313,8 @@ char* ResolveEscapes(std::string_view raw, bool quoted, const CsvOptions& option
   return out;
 }
 
-std::unique_ptr<CsvColumn> CsvColumn::Make(const std::string& name, const SqlType& type, const CsvOptions& options,
-                                           arrow::MemoryPool* pool) {
+std::unique_ptr<CsvColumn> CsvColumn::Make(const std::string& name, const SqlType& type,
+                                           const CsvOptions& options, arrow::MemoryPool* pool) {
   switch (type.kind()) {
     case TypeKind::kBoolean:
       return Create<FixedColumn<BooleanReader>>(name, type, options, pool);
@@ -333,7 +350,8 @@ std::unique_ptr<CsvColumn> CsvColumn::Make(const std::string& name, const SqlTyp
   }
 }
 
-CsvColumn::CsvColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool)
+CsvColumn::CsvColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+                     arrow::MemoryPool* pool)
     : options_(options),
       has_literal_(options.null_literal.has_value()),
       literal_(options.null_literal.value_or("")),

@@ -24,13 +24,14 @@ struct BadField {
 class CsvColumn {
  public:
   /// `name` is for messages. `options` must outlive the column.
-  static std::unique_ptr<CsvColumn> Make(const std::string& name, const SqlType& type, const CsvOptions& options,
-                                         arrow::MemoryPool* pool);
+  static std::unique_ptr<CsvColumn> Make(const std::string& name, const SqlType& type,
+                                         const CsvOptions& options, arrow::MemoryPool* pool);
   virtual ~CsvColumn() = default;
 
-  /// Appends rows [0, rows) of `fields`. `text_size`: bytes of `text` that may be read. With errors ignored bad fields become NULL, all are
-  /// counted in bad_count() and those for which there is room are described in bad(); otherwise conversion stops at the first
-  /// one, and fewer rows were appended.
+  /// Appends rows [0, rows) of `fields`. `text_size`: bytes of `text` that may be read. With errors
+  /// ignored bad fields become NULL, all are counted in bad_count() and those for which there is
+  /// room are described in bad(); otherwise conversion stops at the first one, and fewer rows were
+  /// appended.
   void Convert(const FieldRef* fields, int rows, const char* text, size_t text_size);
 
   const std::string& name() const { return name_; }
@@ -40,7 +41,8 @@ class CsvColumn {
   int64_t bad_count() const { return bad_count_; }
 
  protected:
-  CsvColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool);
+  CsvColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+            arrow::MemoryPool* pool);
   virtual void ConvertRows(const FieldRef* fields, int rows) = 0;
 
   std::string_view Raw(FieldRef field) const { return {text_ + field.begin, field.size()}; }
@@ -70,7 +72,8 @@ class CsvColumn {
   int64_t bad_count_ = 0;
 };
 
-/// Resolves doubled quotes and escapes of `raw` into `out`, which has room for raw.size() bytes. Returns the end.
+/// Resolves doubled quotes and escapes of `raw` into `out`, which has room for raw.size() bytes.
+/// Returns the end.
 char* ResolveEscapes(std::string_view raw, bool quoted, const CsvOptions& options, char* out);
 
 /// Bad fields described per block and column; the rest is counted.

@@ -26,12 +26,14 @@ std::vector<int> SlotsOfColumns(const ReadSchema& schema) {
 }
 
 int CountSlots(const std::vector<int>& slots) {
-  return static_cast<int>(std::count_if(slots.begin(), slots.end(), [](int slot) { return slot >= 0; }));
+  return static_cast<int>(
+      std::count_if(slots.begin(), slots.end(), [](int slot) { return slot >= 0; }));
 }
 
 Status TooLarge(size_t bytes) {
   return Status::DataError("A piece of " + WithThousands(static_cast<int64_t>(bytes)) +
-                           " bytes of csv cannot be decoded at once: records must stay below 1 GiB. A quote that is never "
+                           " bytes of csv cannot be decoded at once: records must stay below 1 "
+                           "GiB. A quote that is never "
                            "closed makes such records.");
 }
 
@@ -76,15 +78,18 @@ Result<DecodedRows> CsvDecoder::DecodeChunk(std::string_view chunk, bool first_i
 void CsvDecoder::DecodeText(Pass& pass, size_t begin) {
   const bool broken_utf8 = !simdjson::validate_utf8(pass.text, pass.text_size);
   tokenizer_->SetText(pass.text, begin, pass.text_size, pass.text_size, 0, INT32_MAX, broken_utf8);
-  // Room for as many rows as the last chunk suggests: growing by doubling would copy each column several times.
-  const auto expected = static_cast<int64_t>(static_cast<double>(pass.text_size) * rows_per_byte_ * 1.05) + 16;
+  // Room for as many rows as the last chunk suggests: growing by doubling would copy each column
+  // several times.
+  const auto expected =
+      static_cast<int64_t>(static_cast<double>(pass.text_size) * rows_per_byte_ * 1.05) + 16;
   for (const auto& column : columns_) column->builder().Reserve(expected);
   while (!tokenizer_->at_end() && !pass.stopped) {
     tokenizer_->Fill(&block_, RecordBlock::kRows);
     ConvertBlock(pass);
   }
   pass.out.record_count = tokenizer_->next_record();
-  if (pass.text_size > 0) rows_per_byte_ = static_cast<double>(pass.row_count) / static_cast<double>(pass.text_size);
+  if (pass.text_size > 0)
+    rows_per_byte_ = static_cast<double>(pass.row_count) / static_cast<double>(pass.text_size);
 }
 
 Result<DecodedRows> CsvDecoder::DecodeMessages(std::span<const std::string_view> messages) {
@@ -94,8 +99,8 @@ Result<DecodedRows> CsvDecoder::DecodeMessages(std::span<const std::string_view>
   try {
     Reset();
     if (arena_.size() < total) arena_.resize(total);
-    // One arena, so that fields of all messages have positions in one text. The LF keeps a character cut short at a
-    // message's end from running into the next.
+    // One arena, so that fields of all messages have positions in one text. The LF keeps a
+    // character cut short at a message's end from running into the next.
     std::vector<size_t> begins;
     begins.reserve(messages.size());
     size_t used = 0;
@@ -113,32 +118,42 @@ Result<DecodedRows> CsvDecoder::DecodeMessages(std::span<const std::string_view>
       pass.out.record_count = static_cast<int64_t>(i) + 1;
       if (messages[i].data() == nullptr) continue;
       DecodeMessage(pass, messages[i], begins[i], static_cast<int32_t>(i), broken_utf8);
-      if (block_.row_count == RecordBlock::kRows || tokenizer_->bad().size() > 0) ConvertBlock(pass);
+      if (block_.row_count == RecordBlock::kRows || tokenizer_->bad().size() > 0)
+        ConvertBlock(pass);
     }
     if (!pass.stopped) ConvertBlock(pass);
-    for (BadRecord& bad : pass.out.bad) bad.byte_offset -= static_cast<int64_t>(begins[static_cast<size_t>(bad.record)]);
+    for (BadRecord& bad : pass.out.bad) {
+      const auto message = static_cast<size_t>(bad.record);
+      bad.byte_offset -= static_cast<int64_t>(begins[message]);
+      bad.reason =
+          "Failed to deserialize CSV row '" + Printable(messages[message]) + "'. " + bad.reason;
+    }
     return Finish(pass);
   } catch (const std::bad_alloc&) {
     return Status::Unavailable("Out of memory while decoding csv.");
   }
 }
 
-void CsvDecoder::DecodeMessage(Pass& pass, std::string_view message, size_t begin, int32_t number, bool check_utf8) {
+void CsvDecoder::DecodeMessage(Pass& pass, std::string_view message, size_t begin, int32_t number,
+                               bool check_utf8) {
   const int rows = block_.row_count;
-  tokenizer_->SetText(pass.text, begin, begin + message.size(), pass.text_size, number, 1, check_utf8);
+  tokenizer_->SetText(pass.text, begin, begin + message.size(), pass.text_size, number, 1,
+                      check_utf8);
   tokenizer_->Fill(&block_, rows + 1);
   if (block_.row_count == rows && tokenizer_->bad().empty()) {
-    tokenizer_->bad().push_back({number, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin), false,
-                                 "The message is empty: it holds no record."});
+    tokenizer_->bad().push_back({number, static_cast<uint32_t>(begin), static_cast<uint32_t>(begin),
+                                 false, "The message is empty: it holds no record."});
   }
 }
 
-/// Appends the block's rows to the columns and its bad records to the result, in the order of the records.
+/// Appends the block's rows to the columns and its bad records to the result, in the order of the
+/// records.
 void CsvDecoder::ConvertBlock(Pass& pass) {
   int rows = block_.row_count;
   FirstBad first_bad{-1, {}};
   ConvertColumns(pass, &rows, &first_bad);
-  if (first_bad.row >= 0) {  // A field failed the read: rows behind it and records cut badly behind it do not count.
+  if (first_bad.row >=
+      0) {  // A field failed the read: rows behind it and records cut badly behind it do not count.
     pass.stopped = true;
     for (const auto& column : columns_) column->builder().Truncate(pass.row_count + rows);
     AddBad(pass, std::move(first_bad.record));
@@ -156,7 +171,8 @@ void CsvDecoder::ConvertColumns(Pass& pass, int* rows, FirstBad* first_bad) {
   for (size_t i = 0; i < columns_.size(); ++i) {
     CsvColumn& column = *columns_[i];
     column.Convert(block_.column(slot_of_output_[i]), *rows, pass.text, pass.text_size);
-    if (column.bad_count() == 0) [[likely]] continue;
+    if (column.bad_count() == 0) [[likely]]
+      continue;
     if (!options_.ignore_parse_errors) {  // Later columns only need to look at the rows before.
       const BadField& field = column.bad().front();
       *first_bad = {field.row, FieldError(field, column)};
@@ -173,8 +189,8 @@ BadRecord CsvDecoder::FieldError(const BadField& field, const CsvColumn& column)
   bad.record = block_.record_number[static_cast<size_t>(field.row)];
   bad.byte_offset = block_.record_begin[static_cast<size_t>(field.row)];
   bad.column = column.name();
-  bad.reason = "Fail to deserialize at field: " + column.name() + ". " + field.reason + ". Set '" + options_.prefix +
-               "ignore-parse-errors' = 'true' to read such fields as NULL.";
+  bad.reason = "Fail to deserialize at field: " + column.name() + ". " + field.reason + ". Set '" +
+               options_.prefix + "ignore-parse-errors' = 'true' to read such fields as NULL.";
   bad.text = field.text;
   bad.field_only = options_.ignore_parse_errors;
   return bad;
@@ -205,7 +221,8 @@ void CsvDecoder::AddBad(Pass& pass, BadRecord record) {
 void CsvDecoder::MapRecords(Pass& pass, int rows) {
   std::vector<int32_t>& map = pass.out.record_of_row;
   if (map.empty()) {
-    const bool same = rows == 0 || block_.record_number[static_cast<size_t>(rows - 1)] == pass.row_count + rows - 1;
+    const bool same = rows == 0 || block_.record_number[static_cast<size_t>(rows - 1)] ==
+                                       pass.row_count + rows - 1;
     if (same) return;  // Numbers only grow: the last one tells for all.
     map.resize(static_cast<size_t>(pass.row_count));
     for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int32_t>(i);

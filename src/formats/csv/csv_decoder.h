@@ -1,4 +1,5 @@
-// csv bytes to batches: blocks of records are cut into fields by position, then converted column by column.
+// csv bytes to batches: blocks of records are cut into fields by position, then converted column by
+// column.
 #pragma once
 
 #include <memory>
@@ -23,7 +24,7 @@ class CsvDecoder final : public RowDecoder {
   /// Text being decoded and what came out so far.
   struct Pass {
     const char* text = nullptr;
-    size_t text_size = 0;     // Bytes that may be read.
+    size_t text_size = 0;  // Bytes that may be read.
     int64_t row_count = 0;
     bool stopped = false;
     DecodedRows out;
@@ -34,7 +35,8 @@ class CsvDecoder final : public RowDecoder {
   };
 
   void DecodeText(Pass& pass, size_t begin);
-  void DecodeMessage(Pass& pass, std::string_view message, size_t begin, int32_t number, bool check_utf8);
+  void DecodeMessage(Pass& pass, std::string_view message, size_t begin, int32_t number,
+                     bool check_utf8);
   void ConvertBlock(Pass& pass);
   void ConvertColumns(Pass& pass, int* rows, FirstBad* first_bad);
   void MapRecords(Pass& pass, int rows);
@@ -53,7 +55,7 @@ class CsvDecoder final : public RowDecoder {
   std::unique_ptr<CsvTokenizer> tokenizer_;
   RecordBlock block_;
   double rows_per_byte_ = 0;  // Of the last chunk.
-  std::vector<char> arena_;  // Messages one after the other.
+  std::vector<char> arena_;   // Messages one after the other.
 };
 
 }  // namespace sluice::formats::csv

@@ -7,20 +7,22 @@
 namespace sluice::formats {
 namespace {
 
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using testing::AllOf;
+using ::testing::ElementsAre;
 using testing::FirstBad;
+using ::testing::HasSubstr;
 using testing::Options;
 using testing::RenderRows;
 
 std::unique_ptr<RowDecoder> Decoder(Schema schema, OptionMap options) {
-  auto decoder = kCsvFormat.make_decoder(Options(kCsvFormat, std::move(options)), AllOf(std::move(schema)), {});
+  auto decoder = kCsvFormat.make_decoder(Options(kCsvFormat, std::move(options)),
+                                         AllOf(std::move(schema)), {});
   EXPECT_TRUE(decoder.ok()) << decoder.status().ToString();
   return std::move(*decoder);
 }
 
-DecodedRows Decode(Schema schema, OptionMap options, std::string_view text, bool first_in_file = true) {
+DecodedRows Decode(Schema schema, OptionMap options, std::string_view text,
+                   bool first_in_file = true) {
   auto rows = Decoder(std::move(schema), std::move(options))->DecodeChunk(text, first_in_file);
   EXPECT_TRUE(rows.ok()) << rows.status().ToString();
   EXPECT_TRUE(rows->rows.rows()->ValidateFull().ok());
@@ -28,7 +30,9 @@ DecodedRows Decode(Schema schema, OptionMap options, std::string_view text, bool
 }
 
 Schema TwoColumns() { return Schema({{"i", SqlType::Int()}, {"s", SqlType::String()}}); }
-Schema ThreeColumns() { return Schema({{"i", SqlType::Int()}, {"s", SqlType::String()}, {"d", SqlType::Date()}}); }
+Schema ThreeColumns() {
+  return Schema({{"i", SqlType::Int()}, {"s", SqlType::String()}, {"d", SqlType::Date()}});
+}
 
 struct Case {
   const char* name;
@@ -56,45 +60,113 @@ const OptionMap kIgnore = {{"ignore-parse-errors", "true"}};
 INSTANTIATE_TEST_SUITE_P(
     All, CsvRecords,
     ::testing::Values(
-        Case{"plain", {}, "1,a\n2,b\n", {"1|a", "2|b"}}, Case{"no_last_line_end", {}, "1,a\n2,b", {"1|a", "2|b"}},
+        Case{"plain", {}, "1,a\n2,b\n", {"1|a", "2|b"}},
+        Case{"no_last_line_end", {}, "1,a\n2,b", {"1|a", "2|b"}},
         Case{"cr_lf_mixed", {}, "1,a\r\n2,b\r3,c\n4,d\r", {"1|a", "2|b", "3|c", "4|d"}},
-        Case{"byte_order_mark", {}, "\xEF\xBB\xBF" "1,a\n", {"1|a"}},
+        Case{"byte_order_mark",
+             {},
+             "\xEF\xBB\xBF"
+             "1,a\n",
+             {"1|a"}},
         Case{"quoted", {}, "1,\"a,b\"\n2,\"c \"\"q\"\"\"\n", {"1|a,b", "2|c \"q\""}},
         Case{"line_break_in_quotes", {}, "1,\"l1\nl2\n\"\n2,x\n", {"1|l1\nl2\n", "2|x"}},
         Case{"quote_inside_is_data", {}, "1,5\" disk\n2, \"e\"\n", {"1|5\" disk", "2| \"e\""}},
         Case{"blank_lines_skipped", {}, "\n1,a\n\n\r\n2,b\n\n", {"1|a", "2|b"}},
         Case{"empty_number_is_null", {}, ",a\n2,\n", {"NULL|a", "2|"}},
         Case{"trailing_comma", {}, "1,a,\n", {"1|a"}},
-        Case{"trailing_comma_refused", {{"allow-trailing-comma", "false"}}, "1,a,\n", {}, "Too many entries: expected at most 2"},
-        Case{"too_many", {}, "1,a\n2,b,e\n", {"1|a"}, "1:: Too many entries: expected at most 2 (value #2 (1 chars) \"e\")"},
+        Case{"trailing_comma_refused",
+             {{"allow-trailing-comma", "false"}},
+             "1,a,\n",
+             {},
+             "Too many entries: expected at most 2"},
+        Case{"too_many",
+             {},
+             "1,a\n2,b,e\n",
+             {"1|a"},
+             "1:: Too many entries: expected at most 2 (value #2 (1 chars) \"e\")"},
         Case{"too_many_ignored", kIgnore, "1,a\n2,b,e\n3,c\n", {"1|a", "3|c"}, "Too many entries"},
         Case{"too_many_unmappable", {{"ignore-trailing-unmappable", "true"}}, "1,a,b,c\n", {"1|a"}},
-        Case{"too_few", {}, "1,a\n2\n", {"1|a"}, "1:: Row length mismatch. 2 fields expected but was 1."},
+        Case{"too_few",
+             {},
+             "1,a\n2\n",
+             {"1|a"},
+             "1:: Row length mismatch. 2 fields expected but was 1."},
         Case{"too_few_ignored", kIgnore, "2\n3,c\n", {"2|NULL", "3|c"}, "Row length mismatch"},
-        Case{"too_few_dropped", {{"ignore-parse-errors", "true"}, {"fail-on-missing-columns", "true"}}, "2\n3,c\n", {"3|c"},
+        Case{"too_few_dropped",
+             {{"ignore-parse-errors", "true"}, {"fail-on-missing-columns", "true"}},
+             "2\n3,c\n",
+             {"3|c"},
              "Not enough column values: expected 2, found 1"},
-        Case{"bad_number", {}, "1,a\nx,b\n3,c\n", {"1|a"}, "1:i: Fail to deserialize at field: i. For input string: \"x\""},
-        Case{"bad_number_ignored", kIgnore, "x,b\n3,c\n", {"NULL|b", "3|c"}, "csv.ignore-parse-errors"},
-        Case{"junk_behind_quote", {}, "1,\"a\"x\n2,b\n", {}, "Unexpected character ('x' (code 120)): Expected column separator character"},
-        Case{"junk_behind_quote_ignored", kIgnore, "1,\"a\"x\n2,b\n", {"2|b"}, "Unexpected character"},
-        Case{"open_quote", {}, "1,a\n2,\"b\n3,c\n", {"1|a"}, "1:: The quote that opens field 2 is never closed"},
+        Case{"bad_number",
+             {},
+             "1,a\nx,b\n3,c\n",
+             {"1|a"},
+             "1:i: Fail to deserialize at field: i. For input string: \"x\""},
+        Case{"bad_number_ignored",
+             kIgnore,
+             "x,b\n3,c\n",
+             {"NULL|b", "3|c"},
+             "csv.ignore-parse-errors"},
+        Case{"junk_behind_quote",
+             {},
+             "1,\"a\"x\n2,b\n",
+             {},
+             "Unexpected character ('x' (code 120)): Expected column separator character"},
+        Case{"junk_behind_quote_ignored",
+             kIgnore,
+             "1,\"a\"x\n2,b\n",
+             {"2|b"},
+             "Unexpected character"},
+        Case{"open_quote",
+             {},
+             "1,a\n2,\"b\n3,c\n",
+             {"1|a"},
+             "1:: The quote that opens field 2 is never closed"},
         Case{"open_quote_ignored", kIgnore, "1,a\n2,\"b\n3,c\n", {"1|a", "3|c"}, "never closed"},
         Case{"not_utf8", {}, "1,a\n2,\xFF\n", {"1|a"}, "not UTF-8"},
         Case{"not_utf8_ignored", kIgnore, "1,\xFF\n2,ü\n", {"2|ü"}, "not UTF-8"},
-        Case{"comments", {{"allow-comments", "true"}}, "# x\"y\n1,a\n  #z\n\"2\",#c\n#last", {"1|a", "2|#c"}},
+        Case{"comments",
+             {{"allow-comments", "true"}},
+             "# x\"y\n1,a\n  #z\n\"2\",#c\n#last",
+             {"1|a", "2|#c"}},
         Case{"first_line", {{"ignore-first-line", "true"}}, "\"id\nx\",name\n1,a\n", {"1|a"}},
         Case{"trim", {{"trim-spaces", "true"}}, " 1 ,  \" a \"  \n2, b c \n", {"1| a ", "2|b c"}},
-        Case{"escape", {{"escape-character", "\\"}}, "1,a\\,b\\n\n2,\"x\\\"y\"\n", {"1|a,b\n", "2|x\"y"}},
-        Case{"literal", {{"null-literal", "\\N"}, {"escape-character", "\\"}}, "\\N,\\N\n1,\"\\\\N\"\n", {"NULL|NULL", "1|\\N"}},
-        Case{"literal_only_unquoted", {{"null-literal", "nil"}}, "nil,nil\n1,\"nil\"\n", {"NULL|NULL", "1|nil"}},
+        Case{"escape",
+             {{"escape-character", "\\"}},
+             "1,a\\,b\\n\n2,\"x\\\"y\"\n",
+             {"1|a,b\n", "2|x\"y"}},
+        Case{"literal",
+             {{"null-literal", "\\N"}, {"escape-character", "\\"}},
+             "\\N,\\N\n1,\"\\\\N\"\n",
+             {"NULL|NULL", "1|\\N"}},
+        Case{"literal_only_unquoted",
+             {{"null-literal", "nil"}},
+             "nil,nil\n1,\"nil\"\n",
+             {"NULL|NULL", "1|nil"}},
         Case{"empty_literal", {{"null-literal", ""}}, ",\n1,\"\"\n", {"NULL|NULL", "1|"}},
-        Case{"empty_as_null", {{"empty-string-as-null", "true"}}, "1,\n2,\"\"\n", {"1|NULL", "2|NULL"}},
-        Case{"no_quotes", {{"disable-quote-character", "true"}}, "1,5\" disk\n2,\"q\"\n", {"1|5\" disk", "2|\"q\""}},
+        Case{"empty_as_null",
+             {{"empty-string-as-null", "true"}},
+             "1,\n2,\"\"\n",
+             {"1|NULL", "2|NULL"}},
+        Case{"no_quotes",
+             {{"disable-quote-character", "true"}},
+             "1,5\" disk\n2,\"q\"\n",
+             {"1|5\" disk", "2|\"q\""}},
         Case{"tab", {{"field-delimiter", "\\t"}}, "1\ta b\n", {"1|a b"}},
-        Case{"control", {{"field-delimiter", "\x01"}}, "1\x01" "a\n", {"1|a"}},
-        Case{"wide_delimiter", {{"field-delimiter", "¦"}}, "1¦a\xC2\xA7\n2¦\"b¦c\"\n", {"1|a§", "2|b¦c"}},
+        Case{"control",
+             {{"field-delimiter", "\x01"}},
+             "1\x01"
+             "a\n",
+             {"1|a"}},
+        Case{"wide_delimiter",
+             {{"field-delimiter", "¦"}},
+             "1¦a\xC2\xA7\n2¦\"b¦c\"\n",
+             {"1|a§", "2|b¦c"}},
         Case{"other_quote", {{"quote-character", "'"}}, "1,'a''b,'\n", {"1|a'b,"}},
-        Case{"numbers", {}, "+7,\n-0,\n007,\n 12 ,\n2147483647,\n-2147483648,\n", {"7|", "0|", "7|", "12|", "2147483647|", "-2147483648|"}},
+        Case{"numbers",
+             {},
+             "+7,\n-0,\n007,\n 12 ,\n2147483647,\n-2147483648,\n",
+             {"7|", "0|", "7|", "12|", "2147483647|", "-2147483648|"}},
         Case{"overflow", {}, "2147483648,x\n", {}, "For input string: \"2147483648\""}),
     [](const auto& info) { return info.param.name; });
 
@@ -112,19 +184,22 @@ TEST(CsvDecoder, ReadsEveryType) {
                        {"x", SqlType::Binary(4)},
                        {"a", SqlType::Array(SqlType::Int())},
                        {"r", SqlType::Row({{"p", SqlType::Int()}, {"q", SqlType::String()}})}});
-  const DecodedRows decoded = Decode(schema, {},
-                                     "TRUE,-128,9223372036854775807,1.5,-2.25E10,1e1,2021-1-5,12:34:56.7891,"
-                                     "2020-02-30 24:00:00,1969-12-31 23:59:59.1234567Z,++8=,1;;3,1;q\n"
-                                     ",,,,,,,,,,,,\n"
-                                     "yes,1,1,NaN,Infinity,0.005,2021-12-31,01:02,2020-01-01 00:00:00.,1970-01-01 "
-                                     "00:00:00.1234567891Z,\"\",\"\",;\n");
+  const DecodedRows decoded =
+      Decode(schema, {},
+             "TRUE,-128,9223372036854775807,1.5,-2.25E10,1e1,2021-1-5,12:34:56.7891,"
+             "2020-02-30 24:00:00,1969-12-31 23:59:59.1234567Z,++8=,1;;3,1;q\n"
+             ",,,,,,,,,,,,\n"
+             "yes,1,1,NaN,Infinity,0.005,2021-12-31,01:02,2020-01-01 00:00:00.,1970-01-01 "
+             "00:00:00.1234567891Z,\"\",\"\",;\n");
   EXPECT_EQ(FirstBad(decoded), "");
-  EXPECT_THAT(RenderRows(decoded.rows),
-              ElementsAre("true|-128|9223372036854775807|1.5|-2.25e+10|10.00|2021-01-05|12:34:56.789|2020-03-01 "
-                          "00:00:00.000|1969-12-31 23:59:59.123456Z|x'fbef'|[1, NULL, 3]|(1, q)",
-                          "NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL",
-                          "false|1|1|nan|inf|0.01|2021-12-31|01:02:00.000|2020-01-01 00:00:00.000|1970-01-01 "
-                          "00:00:00.123456Z|x''|[]|(NULL, )"));
+  EXPECT_THAT(
+      RenderRows(decoded.rows),
+      ElementsAre(
+          "true|-128|9223372036854775807|1.5|-2.25e+10|10.00|2021-01-05|12:34:56.789|2020-03-01 "
+          "00:00:00.000|1969-12-31 23:59:59.123456Z|x'fbef'|[1, NULL, 3]|(1, q)",
+          "NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL|NULL",
+          "false|1|1|nan|inf|0.01|2021-12-31|01:02:00.000|2020-01-01 00:00:00.000|1970-01-01 "
+          "00:00:00.123456Z|x''|[]|(NULL, )"));
 }
 
 TEST(CsvDecoder, BadFieldsOfEachType) {
@@ -155,26 +230,32 @@ TEST(CsvDecoder, BadFieldsOfEachType) {
     const DecodedRows decoded = Decode(Schema({{"c", c.type}}), {}, std::string(c.text) + "\n");
     EXPECT_TRUE(decoded.failed) << c.text;
     EXPECT_THAT(FirstBad(decoded), HasSubstr(c.reason)) << c.text;
-    const DecodedRows ignored = Decode(Schema({{"c", c.type}}), kIgnore, std::string(c.text) + "\n");
+    const DecodedRows ignored =
+        Decode(Schema({{"c", c.type}}), kIgnore, std::string(c.text) + "\n");
     EXPECT_THAT(RenderRows(ignored.rows), ElementsAre("NULL")) << c.text;
     EXPECT_EQ(ignored.bad_count, 1) << c.text;
   }
 }
 
 TEST(CsvDecoder, DecimalWithTooManyDigitsIsNull) {
-  const DecodedRows decoded = Decode(Schema({{"c", SqlType::Decimal(4, 1)}}), {}, "99999.9\n999.94\n999.95\n-0.05\n");
+  const DecodedRows decoded =
+      Decode(Schema({{"c", SqlType::Decimal(4, 1)}}), {}, "99999.9\n999.94\n999.95\n-0.05\n");
   EXPECT_THAT(RenderRows(decoded.rows), ElementsAre("NULL", "999.9", "NULL", "-0.1"));
 }
 
-// Flink's own run of the same file (csv_options, table r1), apart from the blank line, which a table of several columns skips.
+// Flink's own run of the same file (csv_options, table r1), apart from the blank line, which a
+// table of several columns skips.
 TEST(CsvDecoder, GoldenTolerantReading) {
   const std::string text =
-      "1,a,2020-01-01\n2,\"b \"\"q\"\" c\",2020-01-02\r\n# comment,x,2020-01-03\n3,short\n4,long,2020-01-04,extra\nbad,x,2020-01-05\n"
+      "1,a,2020-01-01\n2,\"b \"\"q\"\" c\",2020-01-02\r\n# "
+      "comment,x,2020-01-03\n3,short\n4,long,2020-01-04,extra\nbad,x,2020-01-05\n"
       "5,\"multi\nline\",2020-01-06\n\n 6 , spaced , 2020-01-07\n7,,\n8,\"\",2020-13-45";
-  const DecodedRows decoded = Decode(ThreeColumns(), {{"ignore-parse-errors", "true"}, {"allow-comments", "true"}}, text);
-  EXPECT_THAT(RenderRows(decoded.rows),
-              ElementsAre("1|a|2020-01-01", "2|b \"q\" c|2020-01-02", "3|short|NULL", "NULL|x|2020-01-05", "5|multi\nline|2020-01-06",
-                          "6| spaced |NULL", "7||NULL", "8||NULL"));
+  const DecodedRows decoded =
+      Decode(ThreeColumns(), {{"ignore-parse-errors", "true"}, {"allow-comments", "true"}}, text);
+  EXPECT_THAT(
+      RenderRows(decoded.rows),
+      ElementsAre("1|a|2020-01-01", "2|b \"q\" c|2020-01-02", "3|short|NULL", "NULL|x|2020-01-05",
+                  "5|multi\nline|2020-01-06", "6| spaced |NULL", "7||NULL", "8||NULL"));
   EXPECT_EQ(decoded.bad_count, 5);
   EXPECT_EQ(decoded.bad[0].line, 3);
   EXPECT_EQ(decoded.bad[1].line, 4);
@@ -184,12 +265,19 @@ TEST(CsvDecoder, GoldenTolerantReading) {
 }
 
 TEST(CsvDecoder, GoldenNumbers) {
-  const Schema schema({{"i", SqlType::Int()}, {"d", SqlType::Double()}, {"b", SqlType::Boolean()}, {"t", SqlType::Timestamp(3)}, {"tm", SqlType::Time(0)}});
-  const DecodedRows decoded = Decode(schema, kIgnore,
-                                     "1,1.5,true,2020-01-01 10:00:00,10:00:00\n-0,1e3,FALSE,2020-01-01 10:00:00.123456,10:00:00.5\n"
-                                     "+3,NaN,True,2020-01-01T10:00:00,10:00\n007,Infinity,1,2020-01-01 10:00,1:2:3\n");
+  const Schema schema({{"i", SqlType::Int()},
+                       {"d", SqlType::Double()},
+                       {"b", SqlType::Boolean()},
+                       {"t", SqlType::Timestamp(3)},
+                       {"tm", SqlType::Time(0)}});
+  const DecodedRows decoded =
+      Decode(schema, kIgnore,
+             "1,1.5,true,2020-01-01 10:00:00,10:00:00\n-0,1e3,FALSE,2020-01-01 "
+             "10:00:00.123456,10:00:00.5\n"
+             "+3,NaN,True,2020-01-01T10:00:00,10:00\n007,Infinity,1,2020-01-01 10:00,1:2:3\n");
   EXPECT_THAT(RenderRows(decoded.rows),
-              ElementsAre("1|1.5|true|2020-01-01 10:00:00.000|10:00:00.000", "0|1000|false|2020-01-01 10:00:00.123|10:00:00.000",
+              ElementsAre("1|1.5|true|2020-01-01 10:00:00.000|10:00:00.000",
+                          "0|1000|false|2020-01-01 10:00:00.123|10:00:00.000",
                           "3|nan|true|NULL|10:00:00.000", "7|inf|false|NULL|NULL"));
 }
 
@@ -243,7 +331,8 @@ TEST(CsvDecoder, CountsEveryBadRecordAndKeepsSome) {
 }
 
 TEST(CsvDecoder, MessagesHoldOneRecordEach) {
-  const std::vector<std::string_view> messages = {"1,a", std::string_view(), "2,b\n3,c", "4,\"x\ny\"\n", "", "bad,z"};
+  const std::vector<std::string_view> messages = {
+      "1,a", std::string_view(), "2,b\n3,c", "4,\"x\ny\"\n", "", "bad,z"};
   const auto rows = Decoder(TwoColumns(), kIgnore)->DecodeMessages(messages);
   EXPECT_THAT(RenderRows(rows->rows), ElementsAre("1|a", "2|b", "4|x\ny", "NULL|z"));
   EXPECT_THAT(rows->record_of_row, ElementsAre(0, 2, 3, 5));
@@ -270,7 +359,8 @@ TEST(CsvFramer, CutsBetweenRecords) {
         buffer += text.substr(at, piece);
         const bool end = at + piece >= text.size();
         const size_t complete = (*framer)->CompletePrefix(buffer, end);
-        const DecodedRows decoded = Decode(TwoColumns(), options, buffer.substr(0, complete), at == 0);
+        const DecodedRows decoded =
+            Decode(TwoColumns(), options, buffer.substr(0, complete), at == 0);
         for (std::string& row : RenderRows(decoded.rows)) rows.push_back(std::move(row));
         buffer.erase(0, complete);
       }
@@ -282,7 +372,8 @@ TEST(CsvFramer, CutsBetweenRecords) {
 
 TEST(CsvFramer, SplittableOnlyWithoutQuotes) {
   EXPECT_FALSE((*kCsvFormat.make_framer(Options(kCsvFormat, {})))->splittable());
-  EXPECT_TRUE((*kCsvFormat.make_framer(Options(kCsvFormat, {{"disable-quote-character", "true"}})))->splittable());
+  EXPECT_TRUE((*kCsvFormat.make_framer(Options(kCsvFormat, {{"disable-quote-character", "true"}})))
+                  ->splittable());
 }
 
 }  // namespace

@@ -15,33 +15,46 @@ using text::BoundColumn;
 
 namespace {
 
-constexpr size_t kScalarRoom = static_cast<size_t>(std::max(text::kMaxNumberChars, text::kMaxTemporalChars));
+constexpr size_t kScalarRoom =
+    static_cast<size_t>(std::max(text::kMaxNumberChars, text::kMaxTemporalChars));
 
-char* PutText(std::string_view text, char* to) {
-  std::memcpy(to, text.data(), text.size());
-  return to + text.size();
+/// Eight bytes, of which `size` count.
+char* PutWord(const char (&word)[9], size_t size, char* to) {
+  std::memcpy(to, word, 8);
+  return to + size;
 }
 
 }  // namespace
 
 CsvEncoder::CsvEncoder(CsvOptions options, const Schema& schema, Framing framing)
-    : options_(std::move(options)), quoting_(options_), framing_(framing), null_literal_(options_.null_literal.value_or("")) {
+    : options_(std::move(options)),
+      quoting_(options_),
+      framing_(framing),
+      null_literal_(options_.null_literal.value_or("")) {
   for (const Column& column : schema.columns()) {
     names_.push_back(column.name);
     columns_.emplace_back(column.type);
+    ways_.push_back(WayOf(column.type.kind()));
   }
+}
+
+size_t CsvEncoder::RowRoom() const {
+  const size_t field = kScalarRoom + 2 + null_literal_.size() + options_.field_delimiter.size();
+  return columns_.size() * field + 1;
 }
 
 Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) {
   if (batch.rows() == nullptr) return {};
   const arrow::RecordBatch& rows = *batch.rows();
   if (rows.num_columns() != static_cast<int>(columns_.size())) {
-    return Status::Internal("The csv encoder was made for " + std::to_string(columns_.size()) + " columns and got " +
-                            std::to_string(rows.num_columns()) + ".");
+    return Status::Internal("The csv encoder was made for " + std::to_string(columns_.size()) +
+                            " columns and got " + std::to_string(rows.num_columns()) + ".");
   }
   try {
-    for (int i = 0; i < rows.num_columns(); ++i) columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
+    for (int i = 0; i < rows.num_columns(); ++i)
+      columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
     buffer_.Truncate(0);
+    row_room_ = RowRoom();
     for (int64_t row = 0; row < rows.num_rows(); ++row) {
       SLUICE_RETURN_NOT_OK(EncodeRow(row));
       if (row_ends != nullptr) row_ends->push_back(out->size() + buffer_.size());
@@ -53,47 +66,81 @@ Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size
   }
 }
 
+/// Room for the whole row is asked for once; only texts of any length ask again.
 Status CsvEncoder::EncodeRow(int64_t row) {
+  char* to = buffer_.Room(row_room_);
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (i > 0) {
-      if (options_.field_delimiter.size() == 1) {
-        buffer_.Put(options_.field_delimiter[0]);
-      } else {
-        buffer_.Put(options_.field_delimiter);
+    if (i > 0) to = PutDelimiter(to);
+    const BoundColumn& column = columns_[i];
+    if (column.IsNull(row)) {
+      text::CopyShort(null_literal_.data(), null_literal_.size(), to);
+      to += null_literal_.size();
+    } else if (ways_[i] == Way::kBare) {
+      to = WriteScalar(column, row, to);
+    } else if (ways_[i] == Way::kAlwaysQuoted) {
+      *to++ = quoting_.quote();
+      to = WriteScalar(column, row, to);
+      *to++ = quoting_.quote();
+    } else {
+      buffer_.SetEnd(to);
+      Status status = WriteField(column, row, i == 0);
+      if (!status.ok()) [[unlikely]] {
+        return Status(status.code(),
+                      "Fail to serialize at field: " + names_[i] + ". " + status.message());
       }
-    }
-    Status status = WriteField(columns_[i], row, i == 0);
-    if (!status.ok()) [[unlikely]] {
-      return Status(status.code(), "Fail to serialize at field: " + names_[i] + ". " + status.message());
+      to = buffer_.Room(row_room_);
     }
   }
-  if (framing_ == Framing::kFile) buffer_.Put('\n');
+  if (framing_ == Framing::kFile) *to++ = '\n';
+  buffer_.SetEnd(to);
   return {};
 }
 
-Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first) {
-  if (column.IsNull(row)) {
-    buffer_.Put(null_literal_);
-    return {};
+inline char* CsvEncoder::PutDelimiter(char* to) const {
+  const std::string& delimiter = options_.field_delimiter;
+  if (delimiter.size() == 1) {
+    *to = delimiter[0];
+    return to + 1;
   }
-  Status status;
+  text::CopyShort(delimiter.data(), delimiter.size(), to);
+  return to + delimiter.size();
+}
+
+CsvEncoder::Way CsvEncoder::WayOf(TypeKind kind) const {
+  switch (kind) {
+    case TypeKind::kBoolean:
+    case TypeKind::kTinyint:
+    case TypeKind::kSmallint:
+    case TypeKind::kInt:
+    case TypeKind::kBigint:
+    case TypeKind::kFloat:
+    case TypeKind::kDouble:
+    case TypeKind::kDecimal:
+      return Way::kBare;
+    case TypeKind::kTime:
+      return quoting_.plain_temporal() ? Way::kBare : Way::kLookedAt;
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz:
+      return quoting_.quotes_blank_only() ? Way::kAlwaysQuoted : Way::kLookedAt;
+    default:
+      return Way::kLookedAt;
+  }
+}
+
+/// What may need quotes.
+Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first) {
   switch (column.kind()) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
       return quoting_.Write(column.text(row), first, &buffer_);
-    case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz:
-      WriteTimestamp(column, row, first, &status);
-      return status;
-    case TypeKind::kDate:
-    case TypeKind::kTime:
-      if (quoting_.plain_temporal()) break;
-      [[fallthrough]];
-    case TypeKind::kBinary:
-    case TypeKind::kVarbinary: {
-      joined_.Truncate(0);
-      joined_.SetEnd(WriteScalar(column, row, joined_.Room(ScalarRoom(column, row))));
-      return quoting_.Write(joined_.view(), first, &buffer_);
+    case TypeKind::kDate: {
+      char* to = buffer_.Room(kScalarRoom);
+      // Years of four digits have nothing to quote; others begin with a sign.
+      if (!quoting_.plain_temporal()) break;
+      char* end = WriteScalar(column, row, to);
+      if (*to == '+') break;
+      buffer_.SetEnd(end);
+      return {};
     }
     case TypeKind::kArray:
     case TypeKind::kRow:
@@ -101,22 +148,9 @@ Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first
     default:
       break;
   }
-  buffer_.SetEnd(WriteScalar(column, row, buffer_.Room(kScalarRoom)));
-  return {};
-}
-
-void CsvEncoder::WriteTimestamp(const BoundColumn& column, int64_t row, bool first, Status* status) {
-  char* to = buffer_.Room(kScalarRoom + 2);
-  if (quoting_.quotes_blank_only()) [[likely]] {
-    *to++ = quoting_.quote();
-    to = WriteScalar(column, row, to);
-    *to++ = quoting_.quote();
-    buffer_.SetEnd(to);
-    return;
-  }
-  char text[kScalarRoom];
-  const char* end = WriteScalar(column, row, text);
-  *status = quoting_.Write({text, static_cast<size_t>(end - text)}, first, &buffer_);
+  joined_.Truncate(0);
+  joined_.SetEnd(WriteScalar(column, row, joined_.Room(ScalarRoom(column, row))));
+  return quoting_.Write(joined_.view(), first, &buffer_);
 }
 
 size_t CsvEncoder::ScalarRoom(const BoundColumn& column, int64_t row) {
@@ -127,7 +161,7 @@ size_t CsvEncoder::ScalarRoom(const BoundColumn& column, int64_t row) {
 char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) const {
   switch (column.kind()) {
     case TypeKind::kBoolean:
-      return column.boolean(row) ? PutText("true", to) : PutText("false", to);
+      return column.boolean(row) ? PutWord("true    ", 4, to) : PutWord("false   ", 5, to);
     case TypeKind::kTinyint:
       return text::WriteInteger(column.value<int8_t>(row), to);
     case TypeKind::kSmallint:
@@ -141,14 +175,16 @@ char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) 
     case TypeKind::kDouble:
       return text::WriteDouble(column.value<double>(row), to);
     case TypeKind::kDecimal:
-      return text::WriteDecimal(column.value<arrow::Decimal128>(row), column.scale(), options_.plain_decimal, to);
+      return text::WriteDecimal(column.value<arrow::Decimal128>(row), column.scale(),
+                                options_.plain_decimal, to);
     case TypeKind::kDate:
       return text::WriteDate(column.value<int32_t>(row), to);
     case TypeKind::kTime:
       return text::WriteTime(column.value<int32_t>(row), to);
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-      return text::WriteTimestamp(column.value<int64_t>(row), column.units_per_second(), text::TimestampStyle::kSql,
+      return text::WriteTimestamp(column.value<int64_t>(row), column.units_per_second(),
+                                  text::TimestampStyle::kSql,
                                   column.kind() == TypeKind::kTimestampLtz, to);
     case TypeKind::kBinary:
     case TypeKind::kVarbinary:

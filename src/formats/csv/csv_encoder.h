@@ -19,9 +19,14 @@ class CsvEncoder final : public RowEncoder {
   Status Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) override;
 
  private:
+  /// How the values of a column meet quotes.
+  enum class Way : uint8_t { kBare, kAlwaysQuoted, kLookedAt };
+
   Status EncodeRow(int64_t row);
   Status WriteField(const text::BoundColumn& column, int64_t row, bool first);
-  void WriteTimestamp(const text::BoundColumn& column, int64_t row, bool first, Status* status);
+  char* PutDelimiter(char* to) const;
+  Way WayOf(TypeKind kind) const;
+  size_t RowRoom() const;
   Status WriteNested(const text::BoundColumn& column, int64_t row, bool first);
   /// Text of a scalar that is not CHAR or VARCHAR, without quotes.
   char* WriteScalar(const text::BoundColumn& column, int64_t row, char* to) const;
@@ -35,6 +40,8 @@ class CsvEncoder final : public RowEncoder {
   const std::string null_literal_;
   std::vector<std::string> names_;
   std::vector<text::BoundColumn> columns_;
+  std::vector<Way> ways_;  // Of each column.
+  size_t row_room_ = 0;    // What a row needs apart from its texts.
   text::OutputBuffer buffer_;
   text::OutputBuffer joined_;  // Elements of the array or row being written.
 };

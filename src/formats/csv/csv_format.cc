@@ -11,22 +11,28 @@ namespace {
 using csv::CsvOptions;
 using csv::ParseCsvOptions;
 
-bool IsSimple(const SqlType& type) { return !type.is_nested() && !type.is_interval() && type.kind() != TypeKind::kNull; }
+bool IsSimple(const SqlType& type) {
+  return !type.is_nested() && !type.is_interval() && type.kind() != TypeKind::kNull;
+}
 
 Status CheckNested(const SqlType& type, const std::string& column) {
   if (IsSimple(type)) return {};
-  return Status::InvalidArgument("Only simple types are supported in the second level nesting of fields '" + column +
-                                 "' but was: " + type.ToString());
+  return Status::InvalidArgument(
+      "Only simple types are supported in the second level nesting of fields '" + column +
+      "' but was: " + type.ToString());
 }
 
 Status CheckColumn(const Column& column) {
-  if (column.type.kind() == TypeKind::kArray) return CheckNested(column.type.element(), column.name);
+  if (column.type.kind() == TypeKind::kArray)
+    return CheckNested(column.type.element(), column.name);
   if (column.type.kind() == TypeKind::kRow) {
-    for (const RowField& field : column.type.fields()) SLUICE_RETURN_NOT_OK(CheckNested(field.type, column.name));
+    for (const RowField& field : column.type.fields())
+      SLUICE_RETURN_NOT_OK(CheckNested(field.type, column.name));
     return {};
   }
   if (IsSimple(column.type)) return {};
-  return Status::InvalidArgument("Unsupported type '" + column.type.ToString() + "' for field '" + column.name + "'.");
+  return Status::InvalidArgument("Unsupported type '" + column.type.ToString() + "' for field '" +
+                                 column.name + "'.");
 }
 
 Status Validate(const FormatOptions& options, const Schema& physical, Direction) {
@@ -43,7 +49,8 @@ Status Validate(const FormatOptions& options, const Schema& physical, Direction)
   return {};
 }
 
-Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options, const ReadSchema& schema,
+Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
+                                                const ReadSchema& schema,
                                                 const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema.physical, Direction::kRead));
   SLUICE_ASSIGN_OR_RETURN(CsvOptions parsed, ParseCsvOptions(options));
@@ -55,8 +62,8 @@ Result<std::unique_ptr<RowFramer>> MakeFramer(const FormatOptions& options) {
   return std::make_unique<csv::CsvFramer>(std::move(parsed));
 }
 
-Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema, Framing framing,
-                                                const FormatContext&) {
+Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema,
+                                                Framing framing, const FormatContext&) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema, Direction::kWrite));
   SLUICE_ASSIGN_OR_RETURN(CsvOptions parsed, ParseCsvOptions(options));
   return std::make_unique<csv::CsvEncoder>(std::move(parsed), schema, framing);

@@ -8,7 +8,8 @@ char QuoteOrLineEnd(const CsvOptions& options) { return options.quoting ? option
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 bool EndsWithDelimiter(std::string_view text, size_t end, const std::string& delimiter) {
-  return end >= delimiter.size() && text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;
+  return end >= delimiter.size() &&
+         text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;
 }
 
 /// A byte order mark in front of the first record does not hide its opening quote.
@@ -39,11 +40,13 @@ size_t BehindQuoted(const CsvOptions& options, std::string_view text, size_t at)
 CsvFramer::CsvFramer(CsvOptions options)
     : options_(std::move(options)),
       structure_(Needles{{'\n', '\r', QuoteOrLineEnd(options_), '\n', '\n'}}),
-      quote_(Needles{{options_.quote, options_.quote, options_.quote, options_.quote, options_.quote}}) {}
+      quote_(Needles{
+          {options_.quote, options_.quote, options_.quote, options_.quote, options_.quote}}) {}
 
 size_t CsvFramer::CompletePrefix(std::string_view bytes, bool at_end_of_file) {
   if (at_end_of_file || bytes.empty()) return bytes.size();
-  // A CR at the very end may be the first half of CR LF: the record ends there only once more is known.
+  // A CR at the very end may be the first half of CR LF: the record ends there only once more is
+  // known.
   if (bytes.back() == '\r') bytes.remove_suffix(1);
   const bool quick = !options_.escaping && !options_.trim_spaces && !options_.allow_comments;
   return quick ? QuickPrefix(bytes) : CarefulPrefix(bytes);
@@ -56,7 +59,8 @@ size_t CsvFramer::QuickPrefix(std::string_view text) const {
   while (scan < text.size()) {
     const size_t base = scan;
     const size_t rest = text.size() - base;
-    uint64_t mask = rest >= 64 ? structure_.Match64(text.data() + base) : MatchTail(structure_, text.data() + base, rest);
+    uint64_t mask = rest >= 64 ? structure_.Match64(text.data() + base)
+                               : MatchTail(structure_, text.data() + base, rest);
     scan += 64;
     while (mask != 0) {
       const size_t at = base + static_cast<size_t>(std::countr_zero(mask));
@@ -72,7 +76,8 @@ size_t CsvFramer::QuickPrefix(std::string_view text) const {
       size_t close = at + 1;
       while (true) {
         close = FindFirst(quote_, text.data(), close, text.size());
-        if (close + 1 >= text.size()) return complete;  // Not closed yet, or perhaps the first of a doubled quote.
+        if (close + 1 >= text.size())
+          return complete;  // Not closed yet, or perhaps the first of a doubled quote.
         if (text[close + 1] != options_.quote) break;
         close += 2;
       }

@@ -1,4 +1,5 @@
-// Finds record ends in csv text by the tokeniser's rules: a quote counts only as the first character of a field.
+// Finds record ends in csv text by the tokeniser's rules: a quote counts only as the first
+// character of a field.
 #pragma once
 
 #include <string_view>
@@ -15,7 +16,8 @@ class CsvFramer final : public RowFramer {
   size_t CompletePrefix(std::string_view bytes, bool at_end_of_file) override;
   bool splittable() const override { return !options_.quoting && !options_.escaping; }
 
-  /// Start of the record behind the one that begins at `begin`, npos when that one is not complete. Character by character.
+  /// Start of the record behind the one that begins at `begin`, npos when that one is not complete.
+  /// Character by character.
   static size_t NextRecord(const CsvOptions& options, std::string_view text, size_t begin);
 
  private:

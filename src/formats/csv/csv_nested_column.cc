@@ -4,11 +4,12 @@
 
 namespace sluice::formats::csv {
 
-NestedColumn::NestedColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool)
+NestedColumn::NestedColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+                           arrow::MemoryPool* pool)
     : CsvColumn(name, type, options, pool) {
   for (int i = 0; i < builder_.child_count(); ++i) {
-    child_rules_.push_back(
-        text::MakeScalarRules(builder_.child(i).type(), text::Dialect::kCsv, text::TimestampStyle::kSql));
+    child_rules_.push_back(text::MakeScalarRules(builder_.child(i).type(), text::Dialect::kCsv,
+                                                 text::TimestampStyle::kSql));
   }
 }
 
@@ -16,7 +17,8 @@ void NestedColumn::ConvertRows(const FieldRef* fields, int rows) {
   const bool is_row = builder_.type().kind() == TypeKind::kRow;
   for (int row = 0; row < rows; ++row) {
     const FieldRef field = fields[row];
-    const bool null = IsNullForAll(field) || (is_row ? field.size() == 0 : EmptyIsNull(field, options_));
+    const bool null =
+        IsNullForAll(field) || (is_row ? field.size() == 0 : EmptyIsNull(field, options_));
     if (null) {
       builder_.AppendNull();
       continue;
@@ -30,7 +32,8 @@ void NestedColumn::ConvertRows(const FieldRef* fields, int rows) {
   }
 }
 
-bool NestedColumn::NextElement(std::string_view* rest, bool* more, std::string_view* element) const {
+bool NestedColumn::NextElement(std::string_view* rest, bool* more,
+                               std::string_view* element) const {
   if (!*more) return false;
   const size_t at = rest->find(options_.array_delimiter);
   *element = rest->substr(0, at);
@@ -59,7 +62,9 @@ bool NestedColumn::AppendRow(int row, std::string_view text) {
     if (!AppendElement(row, child, element)) return false;
   }
   if (child < count) {
-    if (!Report(row, whole, fmt::format("Row length mismatch. {} fields expected but was {}.", count, child))) return false;
+    if (!Report(row, whole,
+                fmt::format("Row length mismatch. {} fields expected but was {}.", count, child)))
+      return false;
     for (; child < count; ++child) builder_.child(child).AppendNull();
   }
   builder_.CloseNested();
@@ -70,7 +75,8 @@ bool NestedColumn::AppendElement(int row, int child, std::string_view text) {
   text::ColumnBuilder& column = builder_.child(child);
   const text::ScalarRules& rules = child_rules_[static_cast<size_t>(child)];
   const bool is_text = column.type().is_character();
-  if ((has_literal_ && text == literal_) || (text.empty() && (!is_text || options_.empty_string_as_null))) {
+  if ((has_literal_ && text == literal_) ||
+      (text.empty() && (!is_text || options_.empty_string_as_null))) {
     column.AppendNull();
     return true;
   }

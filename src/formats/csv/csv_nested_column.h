@@ -1,12 +1,14 @@
-// ARRAY and ROW columns of csv: elements of simple types in one text field, cut at the array delimiter.
+// ARRAY and ROW columns of csv: elements of simple types in one text field, cut at the array
+// delimiter.
 #pragma once
 
 #include "formats/csv/csv_columns.h"
 
 namespace sluice::formats::csv {
 
-/// What an empty field of a type that is neither text nor a number means. NULL, as our writer (and Flink's) writes NULL as nothing;
-/// but quoted, or where NULL has a literal of its own, it is the empty value.
+/// What an empty field of a type that is neither text nor a number means. NULL, as our writer (and
+/// Flink's) writes NULL as nothing; but quoted, or where NULL has a literal of its own, it is the
+/// empty value.
 inline bool EmptyIsNull(FieldRef field, const CsvOptions& options) {
   if (field.size() > 0) return false;
   return options.empty_string_as_null || (!field.quoted() && !options.null_literal.has_value());
@@ -14,7 +16,8 @@ inline bool EmptyIsNull(FieldRef field, const CsvOptions& options) {
 
 class NestedColumn final : public CsvColumn {
  public:
-  NestedColumn(const std::string& name, const SqlType& type, const CsvOptions& options, arrow::MemoryPool* pool);
+  NestedColumn(const std::string& name, const SqlType& type, const CsvOptions& options,
+               arrow::MemoryPool* pool);
 
  protected:
   void ConvertRows(const FieldRef* fields, int rows) override;

@@ -6,51 +6,69 @@ namespace sluice::formats::csv {
 namespace {
 
 const OptionSpec kSpecs[] = {
-    {"field-delimiter", OptionType::kString, ",", "One character between fields; \\t, \\u0001 and the like are understood."},
-    {"disable-quote-character", OptionType::kBoolean, "false", "Neither quotes when writing nor treats quotes when reading."},
+    {"field-delimiter", OptionType::kString, ",",
+     "One character between fields; \\t, \\u0001 and the like are understood."},
+    {"disable-quote-character", OptionType::kBoolean, "false",
+     "Neither quotes when writing nor treats quotes when reading."},
     {"quote-character", OptionType::kString, "\"", "One ASCII character that encloses text."},
     {"allow-comments", OptionType::kBoolean, "false", "Skips lines that begin with #."},
-    {"ignore-parse-errors", OptionType::kBoolean, "false", "Fields that do not parse become NULL, broken records are dropped; both are counted."},
-    {"array-element-delimiter", OptionType::kString, ";", "One character between elements of an ARRAY or ROW."},
-    {"escape-character", OptionType::kString, "", "One ASCII character that takes the next one literally."},
+    {"ignore-parse-errors", OptionType::kBoolean, "false",
+     "Fields that do not parse become NULL, broken records are dropped; both are counted."},
+    {"array-element-delimiter", OptionType::kString, ";",
+     "One character between elements of an ARRAY or ROW."},
+    {"escape-character", OptionType::kString, "",
+     "One ASCII character that takes the next one literally."},
     {"null-literal", OptionType::kString, "", "Text that stands for NULL."},
-    {"write-bigdecimal-in-scientific-notation", OptionType::kBoolean, "true", "Writes DECIMAL 100.00 as 1E+2; false: all digits."},
+    {"write-bigdecimal-in-scientific-notation", OptionType::kBoolean, "true",
+     "Writes DECIMAL 100.00 as 1E+2; false: all digits."},
     {"trim-spaces", OptionType::kBoolean, "false", "Cuts blanks around fields, outside of quotes."},
-    {"ignore-trailing-unmappable", OptionType::kBoolean, "false", "Drops fields beyond the last column."},
-    {"allow-trailing-comma", OptionType::kBoolean, "true", "Tolerates one empty field beyond the last column."},
-    {"fail-on-missing-columns", OptionType::kBoolean, "false", "Refuses records with too few fields, also with errors ignored."},
-    {"empty-string-as-null", OptionType::kBoolean, "false", "Reads empty fields as NULL for every type."},
+    {"ignore-trailing-unmappable", OptionType::kBoolean, "false",
+     "Drops fields beyond the last column."},
+    {"allow-trailing-comma", OptionType::kBoolean, "true",
+     "Tolerates one empty field beyond the last column."},
+    {"fail-on-missing-columns", OptionType::kBoolean, "false",
+     "Refuses records with too few fields, also with errors ignored."},
+    {"empty-string-as-null", OptionType::kBoolean, "false",
+     "Reads empty fields as NULL for every type."},
     {"ignore-first-line", OptionType::kBoolean, "false", "Skips the first record of each file."},
 };
 
 Status NotOneCharacter(const std::string& key, std::string_view value) {
-  return Status::InvalidArgument("Option '" + key + "' must be a string with single character, but was: " + std::string(value));
+  return Status::InvalidArgument(
+      "Option '" + key +
+      "' must be a string with single character, but was: " + std::string(value));
 }
 
 /// The character named by option `key`: one code point, no line end.
-Result<std::string> SingleCharacter(const OptionReader& reader, const std::string& prefix, std::string_view key, bool unescape) {
+Result<std::string> SingleCharacter(const OptionReader& reader, const std::string& prefix,
+                                    std::string_view key, bool unescape) {
   const std::string name = prefix + std::string(key);
   const std::string written = reader.Text(key).value_or("");
   const std::string character = unescape ? UnescapeJava(written) : written;
-  if (CodePointCount(character) != 1 || !IsValidUtf8(character)) return NotOneCharacter(name, written);
+  if (CodePointCount(character) != 1 || !IsValidUtf8(character))
+    return NotOneCharacter(name, written);
   if (character == "\n" || character == "\r") {
-    return Status::InvalidArgument("Option '" + name + "' must not be a line end: line ends separate records.");
+    return Status::InvalidArgument("Option '" + name +
+                                   "' must not be a line end: line ends separate records.");
   }
   return character;
 }
 
-Result<char> SingleAscii(const OptionReader& reader, const std::string& prefix, std::string_view key) {
+Result<char> SingleAscii(const OptionReader& reader, const std::string& prefix,
+                         std::string_view key) {
   SLUICE_ASSIGN_OR_RETURN(const std::string character, SingleCharacter(reader, prefix, key, false));
   if (character.size() != 1) {
-    return Status::InvalidArgument("Option '" + prefix + std::string(key) + "' must be an ASCII character, but was: " + character);
+    return Status::InvalidArgument("Option '" + prefix + std::string(key) +
+                                   "' must be an ASCII character, but was: " + character);
   }
   return character[0];
 }
 
-Status CheckDifferent(const std::string& prefix, std::string_view a, std::string_view a_value, std::string_view b,
-                      std::string_view b_value) {
+Status CheckDifferent(const std::string& prefix, std::string_view a, std::string_view a_value,
+                      std::string_view b, std::string_view b_value) {
   if (a_value != b_value) return {};
-  return Status::InvalidArgument("Options '" + prefix + std::string(a) + "' and '" + prefix + std::string(b) +
+  return Status::InvalidArgument("Options '" + prefix + std::string(a) + "' and '" + prefix +
+                                 std::string(b) +
                                  "' must differ, but both are: " + Printable(a_value));
 }
 
@@ -64,11 +82,14 @@ Status CheckAllDifferent(const CsvOptions& options) {
   std::vector<Named> named = {{"field-delimiter", options.field_delimiter}};
   if (options.quoting) named.push_back({"quote-character", quote});
   if (options.escaping) named.push_back({"escape-character", escape});
-  // The default ; only matters for tables with arrays and rows; validation looks again when it knows the columns.
-  if (options.array_delimiter_written) named.push_back({"array-element-delimiter", options.array_delimiter});
+  // The default ; only matters for tables with arrays and rows; validation looks again when it
+  // knows the columns.
+  if (options.array_delimiter_written)
+    named.push_back({"array-element-delimiter", options.array_delimiter});
   for (size_t i = 0; i < named.size(); ++i) {
     for (size_t j = i + 1; j < named.size(); ++j) {
-      SLUICE_RETURN_NOT_OK(CheckDifferent(options.prefix, named[i].key, named[i].value, named[j].key, named[j].value));
+      SLUICE_RETURN_NOT_OK(CheckDifferent(options.prefix, named[i].key, named[i].value,
+                                          named[j].key, named[j].value));
     }
   }
   return {};
@@ -112,7 +133,8 @@ size_t UnescapeOctal(std::string_view text, size_t i, std::string* out) {
   const size_t longest = text[i] <= '3' ? 3 : 2;
   uint32_t code_point = 0;
   size_t length = 0;
-  while (length < longest && i + length < text.size() && text[i + length] >= '0' && text[i + length] <= '7') {
+  while (length < longest && i + length < text.size() && text[i + length] >= '0' &&
+         text[i + length] <= '7') {
     code_point = code_point * 8 + static_cast<uint32_t>(text[i + length++] - '0');
   }
   AppendUtf8(code_point, out);
@@ -175,12 +197,15 @@ Result<CsvOptions> ParseCsvOptions(const FormatOptions& options) {
     SLUICE_ASSIGN_OR_RETURN(*flag.value, reader.Boolean(flag.key));
   }
   if (disable_quote && reader.Has("quote-character")) {
-    return Status::InvalidArgument("Format cannot define a quote character and disabled quote character at the same time.");
+    return Status::InvalidArgument(
+        "Format cannot define a quote character and disabled quote character at the same time.");
   }
   csv.quoting = !disable_quote;
   csv.plain_decimal = !scientific;
-  SLUICE_ASSIGN_OR_RETURN(csv.field_delimiter, SingleCharacter(reader, csv.prefix, "field-delimiter", true));
-  SLUICE_ASSIGN_OR_RETURN(csv.array_delimiter, SingleCharacter(reader, csv.prefix, "array-element-delimiter", false));
+  SLUICE_ASSIGN_OR_RETURN(csv.field_delimiter,
+                          SingleCharacter(reader, csv.prefix, "field-delimiter", true));
+  SLUICE_ASSIGN_OR_RETURN(csv.array_delimiter,
+                          SingleCharacter(reader, csv.prefix, "array-element-delimiter", false));
   csv.array_delimiter_written = reader.Has("array-element-delimiter");
   if (csv.quoting) {
     SLUICE_ASSIGN_OR_RETURN(csv.quote, SingleAscii(reader, csv.prefix, "quote-character"));

@@ -8,12 +8,15 @@
 namespace sluice::formats::csv {
 namespace {
 
-/// Jackson looks for special characters in texts of up to 24 UTF-16 units only and quotes longer ones unseen.
+/// Jackson looks for special characters in texts of up to 24 UTF-16 units only and quotes longer
+/// ones unseen.
 constexpr size_t kMaxCheckedUnits = 24;
 constexpr std::string_view kTemporalCharacters = "0123456789-:.TZ ";
 
 uint32_t FirstCodePoint(std::string_view text) {
-  const auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  const auto byte = [&](size_t i) {
+    return static_cast<uint32_t>(static_cast<unsigned char>(text[i]));
+  };
   if (byte(0) < 0x80) return byte(0);
   if (text.size() == 2) return (byte(0) & 31) << 6 | (byte(1) & 63);
   if (text.size() == 3) return (byte(0) & 15) << 12 | (byte(1) & 63) << 6 | (byte(2) & 63);
@@ -50,9 +53,10 @@ CsvQuoting::CsvQuoting(const CsvOptions& options)
       quoting_(options.quoting),
       quote_(options.quote),
       escape_(options.escaping ? options.escape : '\\') {
-  threshold_ = std::max({FirstCodePoint(options.field_delimiter), static_cast<uint32_t>(static_cast<unsigned char>(quote_)),
-                         uint32_t{'\r'}}) +
-               1;
+  threshold_ =
+      std::max({FirstCodePoint(options.field_delimiter),
+                static_cast<uint32_t>(static_cast<unsigned char>(quote_)), uint32_t{'\r'}}) +
+      1;
   const bool special = kTemporalCharacters.find(quote_) != std::string_view::npos ||
                        kTemporalCharacters.find(escape_) != std::string_view::npos;
   // A NULL literal that looks like a time would have to be compared with each.
@@ -105,8 +109,11 @@ Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
                       text.find_first_of("\r\n") != std::string_view::npos;
   const bool escapes = options_.escaping && text.find(options_.escape) != std::string_view::npos;
   if (!splits && !escapes && !comment) return {};
-  const char* what = splits ? "contains the field delimiter or a line end" : escapes ? "contains the escape character" : "begins with #";
-  return Status::DataError("The text \"" + Printable(text) + "\" " + what + " and could not be read back without quotes. Remove '" +
+  const char* what = splits    ? "contains the field delimiter or a line end"
+                     : escapes ? "contains the escape character"
+                               : "begins with #";
+  return Status::DataError("The text \"" + Printable(text) + "\" " + what +
+                           " and could not be read back without quotes. Remove '" +
                            options_.prefix + "disable-quote-character'.");
 }
 
@@ -121,7 +128,8 @@ char* CsvQuoting::CopyQuoted(std::string_view text, char quote, char escape, cha
       const uint64_t word = text::LoadWord(p);
       const uint64_t no_quote = word ^ quotes;
       const uint64_t no_escape = word ^ escapes;
-      if (((((no_quote - kOnes) & ~no_quote) | ((no_escape - kOnes) & ~no_escape)) & kTops) != 0) break;
+      if (((((no_quote - kOnes) & ~no_quote) | ((no_escape - kOnes) & ~no_escape)) & kTops) != 0)
+        break;
       std::memcpy(out, p, 8);
       out += 8;
       p += 8;
@@ -147,7 +155,7 @@ Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBu
   }
   if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text, comment));
   char* to = out->Room(text.size());
-  if (!text.empty()) std::memcpy(to, text.data(), text.size());
+  text::CopyShort(text.data(), text.size(), to);
   out->SetEnd(to + text.size());
   return {};
 }

@@ -15,10 +15,12 @@ class CsvQuoting {
 
   /// True when `text` goes between quotes.
   bool Needed(std::string_view text) const;
-  /// Appends `text`, quoted where needed. `first_field`: of a record. Fails when, without quotes, it could not be read back.
+  /// Appends `text`, quoted where needed. `first_field`: of a record. Fails when, without quotes,
+  /// it could not be read back.
   Status Write(std::string_view text, bool first_field, text::OutputBuffer* out) const;
 
-  /// Every text with a blank is quoted, and nothing of a date or time is special: timestamps need no look.
+  /// Every text with a blank is quoted, and nothing of a date or time is special: timestamps need
+  /// no look.
   bool quotes_blank_only() const { return quotes_blank_only_; }
   /// No date or time without blank is ever quoted.
   bool plain_temporal() const { return plain_temporal_; }
@@ -33,8 +35,8 @@ class CsvQuoting {
   const CsvOptions& options_;
   const bool quoting_;
   const char quote_;
-  const char escape_;    // Forces quotes; a backslash when none is configured, as in Flink.
-  uint32_t threshold_;   // Characters below it force quotes.
+  const char escape_;   // Forces quotes; a backslash when none is configured, as in Flink.
+  uint32_t threshold_;  // Characters below it force quotes.
   bool quotes_blank_only_ = false;
   bool plain_temporal_ = false;
 };

@@ -26,7 +26,8 @@ class Scanner {
   }
   /// Bit i: text[i] is one of the needles. Reads 64 bytes.
   uint64_t Match64(const char* text) const {
-    return Match16(text) | Match16(text + 16) << 16 | Match16(text + 32) << 32 | Match16(text + 48) << 48;
+    return Match16(text) | Match16(text + 16) << 16 | Match16(text + 32) << 32 |
+           Match16(text + 48) << 48;
   }
 
  private:
@@ -72,8 +73,8 @@ inline uint64_t MatchTail(const Scanner& scanner, const char* text, size_t size)
 /// Index of the first of the needles in [begin, end), `end` when there is none.
 inline size_t FindFirst(const Scanner& scanner, const char* text, size_t begin, size_t end) {
   for (; begin < end; begin += 64) {
-    const uint64_t mask =
-        end - begin >= 64 ? scanner.Match64(text + begin) : MatchTail(scanner, text + begin, end - begin);
+    const uint64_t mask = end - begin >= 64 ? scanner.Match64(text + begin)
+                                            : MatchTail(scanner, text + begin, end - begin);
     if (mask != 0) return begin + static_cast<size_t>(std::countr_zero(mask));
   }
   return end;

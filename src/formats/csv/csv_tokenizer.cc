@@ -20,20 +20,21 @@ bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 /// Where the tokeniser stands within one call of Fill.
 struct CsvTokenizer::State {
-  size_t scan = 0;         // Bytes before it have been looked at.
-  size_t skip_to = 0;      // Structure characters before it are literal (escaped, doubled, the LF of CR LF).
+  size_t scan = 0;  // Bytes before it have been looked at.
+  size_t skip_to =
+      0;  // Structure characters before it are literal (escaped, doubled, the LF of CR LF).
   size_t record_begin = 0;
   size_t field_begin = 0;
   size_t quote_begin = 0;  // Behind the opening quote.
   int field = 0;
   int row = 0;
   bool in_quote = false;
-  bool closed = false;     // The field was quoted and has ended: `quoted` is it.
-  bool escaped = false;    // The field has escapes or doubled quotes.
-  bool broken = false;     // The record is bad; `reason` says why.
+  bool closed = false;   // The field was quoted and has ended: `quoted` is it.
+  bool escaped = false;  // The field has escapes or doubled quotes.
+  bool broken = false;   // The record is bad; `reason` says why.
   FieldRef quoted{};
-  FieldRef last{};         // The field put last.
-  FieldRef extra{};        // The first field beyond the last column.
+  FieldRef last{};   // The field put last.
+  FieldRef extra{};  // The first field beyond the last column.
   std::string reason;
 };
 
@@ -42,13 +43,14 @@ CsvTokenizer::CsvTokenizer(const CsvOptions& options, const std::vector<int>& sl
       structure_(StructureNeedles(options)),
       line_ends_(Needles{{'\n', '\r', '\n', '\n', '\n'}}),
       column_count_(static_cast<int>(slot_of_column.size())),
-      plain_(!options.trim_spaces && !options.allow_comments && !options.escaping && options.field_delimiter.size() == 1),
+      plain_(!options.trim_spaces && !options.allow_comments && !options.escaping &&
+             options.field_delimiter.size() == 1),
       slot_of_column_(slot_of_column),
       unwanted_(RecordBlock::kRows),
       targets_(slot_of_column.size()) {}
 
-void CsvTokenizer::SetText(const char* text, size_t begin, size_t end, size_t readable, int32_t first_record,
-                           int32_t record_limit, bool check_utf8) {
+void CsvTokenizer::SetText(const char* text, size_t begin, size_t end, size_t readable,
+                           int32_t first_record, int32_t record_limit, bool check_utf8) {
   text_ = text;
   position_ = begin;
   end_ = end;
@@ -62,8 +64,9 @@ void CsvTokenizer::SetText(const char* text, size_t begin, size_t end, size_t re
 inline bool CsvTokenizer::IsDelimiter(size_t at) const {
   const std::string& delimiter = options_.field_delimiter;
   if (text_[at] != delimiter[0]) return false;
-  return delimiter.size() == 1 || (at + delimiter.size() <= end_ &&
-                                   std::memcmp(text_ + at, delimiter.data(), delimiter.size()) == 0);
+  return delimiter.size() == 1 ||
+         (at + delimiter.size() <= end_ &&
+          std::memcmp(text_ + at, delimiter.data(), delimiter.size()) == 0);
 }
 
 size_t CsvTokenizer::SkipBlanks(size_t at) const {
@@ -152,15 +155,20 @@ inline void CsvTokenizer::CloseQuote(State& state, size_t at) {
   state.quoted.size_and_flags = static_cast<uint32_t>(at - state.quote_begin) | FieldRef::kQuoted |
                                 (state.escaped ? FieldRef::kEscaped : 0);
   if (options_.trim_spaces) next = SkipBlanks(next);
-  if (next >= end_ || text_[next] == '\n' || text_[next] == '\r' || IsDelimiter(next) || state.broken) [[likely]] return;
+  if (next >= end_ || text_[next] == '\n' || text_[next] == '\r' || IsDelimiter(next) ||
+      state.broken) [[likely]]
+    return;
   state.broken = true;
   state.reason = fmt::format(
-      "Unexpected character ('{}' (code {})): Expected column separator character ('{}') or end-of-line behind a closing quote.",
-      Printable(std::string_view(text_ + next, 1)), static_cast<unsigned char>(text_[next]), Printable(options_.field_delimiter));
+      "Unexpected character ('{}' (code {})): Expected column separator character ('{}') or "
+      "end-of-line behind a closing quote.",
+      Printable(std::string_view(text_ + next, 1)), static_cast<unsigned char>(text_[next]),
+      Printable(options_.field_delimiter));
 }
 
 void CsvTokenizer::Reject(const State& state, size_t at, std::string reason, bool kept) {
-  bad_.push_back({next_record_, static_cast<uint32_t>(state.record_begin), static_cast<uint32_t>(at), kept, std::move(reason)});
+  bad_.push_back({next_record_, static_cast<uint32_t>(state.record_begin),
+                  static_cast<uint32_t>(at), kept, std::move(reason)});
 }
 
 /// The record has too many or too few fields for the table.
@@ -170,18 +178,22 @@ void CsvTokenizer::CheckArity(State& state, RecordBlock* block, size_t at) {
     const bool one_empty = count == column_count_ + 1 && state.last.size_and_flags == 0;
     if (options_.ignore_trailing_unmappable || (one_empty && options_.allow_trailing_comma)) return;
     state.broken = true;
-    state.reason = fmt::format("Too many entries: expected at most {} (value #{} ({} chars) \"{}\"). Set '{}ignore-trailing-unmappable' "
-                               "= 'true' to drop such fields.",
-                               column_count_, column_count_, state.extra.size(),
-                               Printable({text_ + state.extra.begin, state.extra.size()}), options_.prefix);
+    state.reason = fmt::format(
+        "Too many entries: expected at most {} (value #{} ({} chars) \"{}\"). Set "
+        "'{}ignore-trailing-unmappable' "
+        "= 'true' to drop such fields.",
+        column_count_, column_count_, state.extra.size(),
+        Printable({text_ + state.extra.begin, state.extra.size()}), options_.prefix);
     return;
   }
   if (options_.fail_on_missing_columns) {
     state.broken = true;
-    state.reason = fmt::format("Not enough column values: expected {}, found {}.", column_count_, count);
+    state.reason =
+        fmt::format("Not enough column values: expected {}, found {}.", column_count_, count);
     return;
   }
-  std::string reason = fmt::format("Row length mismatch. {} fields expected but was {}.", column_count_, count);
+  std::string reason =
+      fmt::format("Row length mismatch. {} fields expected but was {}.", column_count_, count);
   if (!options_.ignore_parse_errors) {
     state.broken = true;
     state.reason = std::move(reason);
@@ -194,7 +206,8 @@ void CsvTokenizer::CheckArity(State& state, RecordBlock* block, size_t at) {
   Reject(state, at, std::move(reason), true);
 }
 
-/// The record ends before `at`. False when nothing more is to be read: enough records, or a bad one that is not to be ignored.
+/// The record ends before `at`. False when nothing more is to be read: enough records, or a bad one
+/// that is not to be ignored.
 template <bool kPlain>
 inline bool CsvTokenizer::EndRecord(State& state, RecordBlock* block, size_t at, size_t next) {
   if (state.field + 1 != column_count_ || state.broken || check_utf8_) [[unlikely]] {
@@ -216,18 +229,21 @@ inline bool CsvTokenizer::EndRecord(State& state, RecordBlock* block, size_t at,
 
 /// A record that may be blank, bad or of the wrong length.
 bool CsvTokenizer::EndOddRecord(State& state, RecordBlock* block, size_t at, size_t next) {
-  const bool blank = state.field == 0 && state.field_begin == at && !state.closed && column_count_ != 1;
+  const bool blank =
+      state.field == 0 && state.field_begin == at && !state.closed && column_count_ != 1;
   if (!blank) {
     PutField<false>(state, at);
     if (state.field != column_count_ && !state.broken) CheckArity(state, block, at);
-    if (check_utf8_ && !state.broken && !IsValidUtf8({text_ + state.record_begin, at - state.record_begin})) {
+    if (check_utf8_ && !state.broken &&
+        !IsValidUtf8({text_ + state.record_begin, at - state.record_begin})) {
       state.broken = true;
       state.reason = "The record has bytes that are not UTF-8.";
     }
     if (state.broken) {
       Reject(state, at, std::move(state.reason), false);
     } else {
-      block->record_begin[static_cast<size_t>(state.row)] = static_cast<uint32_t>(state.record_begin);
+      block->record_begin[static_cast<size_t>(state.row)] =
+          static_cast<uint32_t>(state.record_begin);
       block->record_number[static_cast<size_t>(state.row)] = next_record_;
       ++state.row;
     }
@@ -238,13 +254,15 @@ bool CsvTokenizer::EndOddRecord(State& state, RecordBlock* block, size_t at, siz
   return go_on;
 }
 
-/// The text ends inside quotes: the record is taken to end at the first line end, which is where reading can go on.
+/// The text ends inside quotes: the record is taken to end at the first line end, which is where
+/// reading can go on.
 bool CsvTokenizer::EndUnclosedQuote(State& state, RecordBlock* block) {
   const size_t line_end = FindLineEnd(state.quote_begin);
   size_t next = std::min(line_end + 1, end_);
   if (next < end_ && text_[line_end] == '\r' && text_[next] == '\n') ++next;
   state.broken = true;
-  state.reason = "The quote that opens field " + std::to_string(state.field + 1) + " is never closed.";
+  state.reason =
+      "The quote that opens field " + std::to_string(state.field + 1) + " is never closed.";
   state.closed = true;
   state.quoted = {static_cast<uint32_t>(state.quote_begin), FieldRef::kQuoted};
   state.scan = state.skip_to = next;
@@ -280,7 +298,8 @@ void CsvTokenizer::FillFrom(State& outer, RecordBlock* block, int row_limit) {
       state.scan += 64;
       for (uint64_t mask = MatchAt(base); mask != 0; mask &= mask - 1) {
         const size_t at = base + static_cast<size_t>(std::countr_zero(mask));
-        if (at < state.skip_to) [[unlikely]] continue;
+        if (at < state.skip_to) [[unlikely]]
+          continue;
         const char c = text_[at];
         if (state.in_quote) {
           if (c == quote) {

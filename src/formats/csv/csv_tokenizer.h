@@ -1,4 +1,5 @@
-// Cuts csv text into records and fields, a block of rows at a time, by position only: nothing is copied or converted.
+// Cuts csv text into records and fields, a block of rows at a time, by position only: nothing is
+// copied or converted.
 #pragma once
 
 #include <array>
@@ -36,7 +37,9 @@ struct RecordBlock {
   static constexpr int kRows = 1024;
 
   explicit RecordBlock(int slot_count) : fields(static_cast<size_t>(slot_count) * kRows) {}
-  const FieldRef* column(int slot) const { return fields.data() + static_cast<size_t>(slot) * kRows; }
+  const FieldRef* column(int slot) const {
+    return fields.data() + static_cast<size_t>(slot) * kRows;
+  }
   FieldRef* column(int slot) { return fields.data() + static_cast<size_t>(slot) * kRows; }
 
   int row_count = 0;
@@ -45,7 +48,8 @@ struct RecordBlock {
   std::array<int32_t, kRows> record_number;
 };
 
-/// A record that could not be cut into the table's fields, or was cut short with missing fields left NULL.
+/// A record that could not be cut into the table's fields, or was cut short with missing fields
+/// left NULL.
 struct BadCut {
   int32_t record_number;
   uint32_t begin;
@@ -59,13 +63,14 @@ class CsvTokenizer {
   /// `slot_of_column[c]`: place of column c in the blocks, -1 when nobody wants it.
   CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column);
 
-  /// Text to cut: records in [begin, end). Bytes up to `readable` may be read. `check_utf8`: some byte of the text is not
-  /// UTF-8; the records with such bytes are bad. At most `record_limit` records are read, blank lines counted.
-  void SetText(const char* text, size_t begin, size_t end, size_t readable, int32_t first_record, int32_t record_limit,
-               bool check_utf8);
+  /// Text to cut: records in [begin, end). Bytes up to `readable` may be read. `check_utf8`: some
+  /// byte of the text is not UTF-8; the records with such bytes are bad. At most `record_limit`
+  /// records are read, blank lines counted.
+  void SetText(const char* text, size_t begin, size_t end, size_t readable, int32_t first_record,
+               int32_t record_limit, bool check_utf8);
 
-  /// Appends rows to `block` until it has `row_limit` or the text ends. Bad records are put into bad() in order; without
-  /// ignore-parse-errors the first one ends the text.
+  /// Appends rows to `block` until it has `row_limit` or the text ends. Bad records are put into
+  /// bad() in order; without ignore-parse-errors the first one ends the text.
   void Fill(RecordBlock* block, int row_limit);
 
   bool at_end() const { return position_ >= end_; }
@@ -97,10 +102,11 @@ class CsvTokenizer {
   const Scanner structure_;  // Delimiter, line ends, quote, escape.
   const Scanner line_ends_;
   const int column_count_;
-  const bool plain_;  // No trimming, comments or escapes, and a delimiter of one byte: the common case, compiled apart.
+  const bool plain_;  // No trimming, comments or escapes, and a delimiter of one byte: the common
+                      // case, compiled apart.
   std::vector<int> slot_of_column_;
-  std::vector<FieldRef> unwanted_;   // Where fields go that nobody wants.
-  std::vector<FieldRef*> targets_;   // Of each column in the block being filled.
+  std::vector<FieldRef> unwanted_;  // Where fields go that nobody wants.
+  std::vector<FieldRef*> targets_;  // Of each column in the block being filled.
 
   const char* text_ = nullptr;
   size_t position_ = 0;

@@ -27,7 +27,8 @@ void FieldTable::Learn(size_t place, std::string_view name, int field) {
   expected.key.append(8, '\0');
 }
 
-JsonColumn::JsonColumn(std::string path_text, const SqlType& type, const JsonOptions& options, text::ColumnBuilder* column)
+JsonColumn::JsonColumn(std::string path_text, const SqlType& type, const JsonOptions& options,
+                       text::ColumnBuilder* column)
     : path(std::move(path_text)),
       kind(type.kind()),
       rules(text::MakeScalarRules(type, text::Dialect::kJson, options.timestamp_style)),
@@ -35,13 +36,15 @@ JsonColumn::JsonColumn(std::string path_text, const SqlType& type, const JsonOpt
   if (kind == TypeKind::kRow) {
     for (int i = 0; i < builder->child_count(); ++i) {
       const RowField& field = type.fields()[static_cast<size_t>(i)];
-      children.push_back(std::make_unique<JsonColumn>(path + "." + field.name, field.type, options, &builder->child(i)));
+      children.push_back(std::make_unique<JsonColumn>(path + "." + field.name, field.type, options,
+                                                      &builder->child(i)));
       fields.Add(field.name, children.back().get());
     }
     return;
   }
   for (int i = 0; i < builder->child_count(); ++i) {
-    children.push_back(std::make_unique<JsonColumn>(path, builder->child(i).type(), options, &builder->child(i)));
+    children.push_back(
+        std::make_unique<JsonColumn>(path, builder->child(i).type(), options, &builder->child(i)));
   }
 }
 

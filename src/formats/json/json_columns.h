@@ -1,4 +1,5 @@
-// The columns of a json table as a tree: what each value is read into, and by which names fields are found.
+// The columns of a json table as a tree: what each value is read into, and by which names fields
+// are found.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +19,9 @@ namespace sluice::formats::json {
 
 struct JsonColumn;
 
-/// The fields of an object. Objects of a stream mostly have the same names in the same order: the name that stood at each place last
-/// is compared first, together with its quotes and colon, so that a hit costs one or two word comparisons.
+/// The fields of an object. Objects of a stream mostly have the same names in the same order: the
+/// name that stood at each place last is compared first, together with its quotes and colon, so
+/// that a hit costs one or two word comparisons.
 class FieldTable {
  public:
   /// What stood at one place: `"name":` padded with zeros to whole words.
@@ -38,8 +40,8 @@ class FieldTable {
   /// -1 for a name that no field has.
   int Find(std::string_view name) const;
 
-  /// Field expected at `place` when the text at `p` (64 bytes readable, `rest` of them text) begins with its key: then `*size` is the key's
-  /// length; otherwise *size is 0.
+  /// Field expected at `place` when the text at `p` (64 bytes readable, `rest` of them text) begins
+  /// with its key: then `*size` is the key's length; otherwise *size is 0.
   int Match(size_t place, const char* p, size_t rest, size_t* size) const;
   /// Remembers that field `field` (-1: unknown) stood at `place` under `name`, as plain characters.
   void Learn(size_t place, std::string_view name, int field);
@@ -62,7 +64,8 @@ class FieldTable {
  private:
   std::vector<std::string> names_;
   std::vector<JsonColumn*> columns_;
-  std::unordered_map<std::string_view, int> by_name_;  // Of names that are kept alive by stable_names_.
+  std::unordered_map<std::string_view, int>
+      by_name_;  // Of names that are kept alive by stable_names_.
   std::vector<std::unique_ptr<std::string>> stable_names_;
   std::vector<Expected> expected_;
   std::vector<uint64_t> seen_;
@@ -71,7 +74,8 @@ class FieldTable {
 };
 
 struct JsonColumn {
-  JsonColumn(std::string path, const SqlType& type, const JsonOptions& options, text::ColumnBuilder* builder);
+  JsonColumn(std::string path, const SqlType& type, const JsonOptions& options,
+             text::ColumnBuilder* builder);
 
   std::string path;  // "order.items", for messages.
   TypeKind kind;

@@ -41,7 +41,8 @@ bool JsonCursor::Fail(const char* error) {
 
 std::string JsonCursor::DescribeError() const {
   const auto offset = error_at_ - begin_;
-  if (error_at_ >= end_) return fmt::format("{}: the record ends too early, at byte {}.", error_, offset);
+  if (error_at_ >= end_)
+    return fmt::format("{}: the record ends too early, at byte {}.", error_, offset);
   if (error_ == kUnexpected) {
     return fmt::format("{} ('{}' (code {})) at byte {}.", error_, Printable({error_at_, 1}),
                        static_cast<unsigned char>(*error_at_), offset);
@@ -106,7 +107,8 @@ bool JsonCursor::ReadEscape(char** out) {
   p_ += 6;
   if (IsHighSurrogate(unit)) {
     uint32_t low = 0;
-    if (rest() >= 6 && p_[0] == '\\' && p_[1] == 'u' && ReadHex(p_ + 2, &low) && IsLowSurrogate(low)) {
+    if (rest() >= 6 && p_[0] == '\\' && p_[1] == 'u' && ReadHex(p_ + 2, &low) &&
+        IsLowSurrogate(low)) {
       p_ += 6;
       unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
     } else {

@@ -1,7 +1,9 @@
-// Walks over one JSON text: blanks, strings, numbers, whole values to skip. Checks the grammar as it goes; knows no columns.
+// Walks over one JSON text: blanks, strings, numbers, whole values to skip. Checks the grammar as
+// it goes; knows no columns.
 //
-// The text is UTF-8 (checked by the caller for many records at once), the byte at its end is a line end, and kPadding bytes from
-// there may be read: words are loaded without looking for the end first.
+// The text is UTF-8 (checked by the caller for many records at once), the byte at its end is a line
+// end, and kPadding bytes from there may be read: words are loaded without looking for the end
+// first.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +46,8 @@ class JsonCursor {
   void GoTo(const char* position) { p_ = position; }
 
   void SkipBlanks() {
-    if (static_cast<unsigned char>(*p_) > ' ') [[likely]] return;
+    if (static_cast<unsigned char>(*p_) > ' ') [[likely]]
+      return;
     while (p_ < end_ && (*p_ == ' ' || *p_ == '\t' || *p_ == '\n' || *p_ == '\r')) ++p_;
   }
   /// Takes `c` if it is next.
@@ -64,9 +67,11 @@ class JsonCursor {
   bool Enter() { return --depth_left_ >= 0 || Fail(kTooDeep); }
   void Leave() { ++depth_left_; }
 
-  /// On the opening quote: the characters up to the closing one, escapes resolved into an inner buffer where there are any.
+  /// On the opening quote: the characters up to the closing one, escapes resolved into an inner
+  /// buffer where there are any.
   bool ReadString(std::string_view* text, bool* had_escapes);
-  /// The same into `out`, which has room for rest() bytes and 16 more; `end`: behind the last character.
+  /// The same into `out`, which has room for rest() bytes and 16 more; `end`: behind the last
+  /// character.
   bool CopyString(char* out, char** end);
   /// On a digit or minus.
   bool ReadNumber(NumberToken* number);
@@ -113,8 +118,11 @@ inline size_t JsonCursor::FindStringStop() const {
   const __m128i backslash = _mm_set1_epi8('\\');
   for (; p < end_; p += 16) {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
-    const int mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
-    if (mask != 0) return static_cast<size_t>(p - p_) + static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
+    const int mask = _mm_movemask_epi8(
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+    if (mask != 0)
+      return static_cast<size_t>(p - p_) +
+             static_cast<size_t>(__builtin_ctz(static_cast<unsigned>(mask)));
   }
 #else
   for (; p < end_; ++p) {
@@ -134,7 +142,8 @@ inline bool JsonCursor::CopyString(char* out, char** end) {
     while (p_ < end_) {
       const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p_));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-      mask = _mm_movemask_epi8(_mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
+      mask = _mm_movemask_epi8(
+          _mm_or_si128(_mm_cmpeq_epi8(bytes, quote), _mm_cmpeq_epi8(bytes, backslash)));
       if (mask != 0) break;
       p_ += 16;
       out += 16;

@@ -17,20 +17,25 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kMaxTextBytes = (size_t{1} << 31) - 1024;  // Text columns have offsets of 32 bits.
 
 Status TooLarge(size_t bytes) {
-  return Status::DataError("A piece of " + WithThousands(static_cast<int64_t>(bytes)) +
-                           " bytes of json cannot be decoded at once: records must stay below 2 GiB.");
+  return Status::DataError(
+      "A piece of " + WithThousands(static_cast<int64_t>(bytes)) +
+      " bytes of json cannot be decoded at once: records must stay below 2 GiB.");
 }
 
-bool IsBlank(std::string_view text) { return text.find_first_not_of(" \t\r\n") == std::string_view::npos; }
+bool IsBlank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
 
 }  // namespace
 
-JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema, const FormatContext& context)
+JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema,
+                         const FormatContext& context)
     : options_(std::move(options)), pool_(context.pool), arrow_schema_(schema.output().ToArrow()) {
   for (const int index : schema.projection) {
     const Column& column = schema.physical.column(index);
     builders_.push_back(std::make_unique<text::ColumnBuilder>(column.type, pool_));
-    columns_.push_back(std::make_unique<JsonColumn>(column.name, column.type, options_, builders_.back().get()));
+    columns_.push_back(
+        std::make_unique<JsonColumn>(column.name, column.type, options_, builders_.back().get()));
     fields_.Add(column.name, columns_.back().get());
   }
   if (options_.fail_on_missing_field) {  // A field must be there whether it is asked for or not.
@@ -46,7 +51,8 @@ Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_
   try {
     Reset();
     Pass pass;
-    const size_t begin = first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    const size_t begin =
+        first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
     pass.check_utf8 = !simdjson::validate_utf8(chunk.data(), chunk.size());
     ReserveRows(chunk.size());
     DecodeLines(pass, chunk, begin);
@@ -64,13 +70,16 @@ void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) 
   size_t at = begin;
   while (at < chunk.size()) {
     const void* found = std::memchr(text + at, '\n', chunk.size() - at);
-    const size_t line_end = found == nullptr ? chunk.size() : static_cast<size_t>(static_cast<const char*>(found) - text);
+    const size_t line_end = found == nullptr
+                                ? chunk.size()
+                                : static_cast<size_t>(static_cast<const char*>(found) - text);
     pass.out.line_count += found == nullptr ? 0 : 1;
     std::string_view line(text + at, line_end - at);
     if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
     const size_t offset = at;
     at = line_end + 1;
-    const bool blank = line.empty() || (static_cast<unsigned char>(line.front()) <= ' ' && IsBlank(line));
+    const bool blank =
+        line.empty() || (static_cast<unsigned char>(line.front()) <= ' ' && IsBlank(line));
     if (!blank) {
       // Nearly all lines are read where they are: what follows serves as padding.
       const bool has_padding = line_end + kPadding <= chunk.size() && line_end < chunk.size();
@@ -83,7 +92,8 @@ void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) 
   }
 }
 
-/// Makes room for as many rows as the last chunk suggests: growing by doubling would copy each column several times.
+/// Makes room for as many rows as the last chunk suggests: growing by doubling would copy each
+/// column several times.
 void JsonDecoder::ReserveRows(size_t bytes) {
   const auto rows = static_cast<int64_t>(static_cast<double>(bytes) * rows_per_byte_ * 1.05) + 16;
   for (const auto& builder : builders_) builder->Reserve(rows);
@@ -134,12 +144,15 @@ Result<DecodedRows> JsonDecoder::DecodeMessages(std::span<const std::string_view
 inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_t offset) {
   const int64_t rows_before = pass.row_count;
   const bool too_large = static_cast<int64_t>(record.size()) > options_.max_record_bytes;
-  if (too_large || (pass.check_utf8 && !simdjson::validate_utf8(record.data(), record.size()))) [[unlikely]] {
+  if (too_large || (pass.check_utf8 && !simdjson::validate_utf8(record.data(), record.size())))
+      [[unlikely]] {
     return RejectUnread(pass, record, offset, too_large);
   }
   if (reader_->ReadRecord(record, &pass.row_count)) [[likely]] {
-    if (reader_->error_count() > 0) [[unlikely]] AddErrors(pass, record, offset, true);
-    if (pass.mapped || rows_before != pass.record || pass.row_count != rows_before + 1) MapRows(pass, rows_before);
+    if (reader_->error_count() > 0) [[unlikely]]
+      AddErrors(pass, record, offset, true);
+    if (pass.mapped || rows_before != pass.record || pass.row_count != rows_before + 1)
+      MapRows(pass, rows_before);
     return true;
   }
   pass.row_count = rows_before;
@@ -155,8 +168,9 @@ bool JsonDecoder::RejectUnread(Pass& pass, std::string_view record, size_t offse
   bad.byte_offset = static_cast<int64_t>(offset);
   bad.reason = "The record has bytes that are not UTF-8.";
   if (too_large) {
-    bad.reason = fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
-                             WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
+    bad.reason =
+        fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
+                    WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
   }
   bad.text = Printable(record);
   AddBad(pass, std::move(bad));
@@ -185,8 +199,10 @@ void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, 
     bad.byte_offset = static_cast<int64_t>(offset);
     bad.column = errors[i].column;
     bad.reason = "Failed to deserialize JSON '" + Printable(record) + "'. " + errors[i].reason;
-    if (errors[i].column.empty() && !options_.ignore_parse_errors && !options_.fail_on_missing_field) {
-      bad.reason += " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
+    if (errors[i].column.empty() && !options_.ignore_parse_errors &&
+        !options_.fail_on_missing_field) {
+      bad.reason +=
+          " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
     }
     bad.text = errors[i].text.empty() ? Printable(record) : errors[i].text;
     bad.field_only = kept && !errors[i].column.empty();

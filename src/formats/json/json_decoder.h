@@ -48,7 +48,8 @@ class JsonDecoder final : public RowDecoder {
   FieldTable fields_;
   std::unique_ptr<JsonReader> reader_;
   double rows_per_byte_ = 0;  // Of the last chunk.
-  std::vector<char> arena_;  // Copies where padding is missing: messages, the last lines of a chunk.
+  std::vector<char>
+      arena_;  // Copies where padding is missing: messages, the last lines of a chunk.
 };
 
 }  // namespace sluice::formats::json

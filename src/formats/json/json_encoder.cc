@@ -23,7 +23,8 @@ using text::OutputBuffer;
 
 namespace {
 
-constexpr size_t kScalarRoom = static_cast<size_t>(std::max(text::kMaxNumberChars, text::kMaxTemporalChars)) + 2;
+constexpr size_t kScalarRoom =
+    static_cast<size_t>(std::max(text::kMaxNumberChars, text::kMaxTemporalChars)) + 2;
 constexpr char kHex[] = "0123456789ABCDEF";
 
 char* PutUnit(uint32_t unit, char* out) {
@@ -36,7 +37,8 @@ char* PutUnit(uint32_t unit, char* out) {
 /// Characters beyond the basic plane are written as two escapes, as Flink's UTF-8 writer does.
 char* PutFourBytes(const char* p, char* out) {
   const auto byte = [&](int i) { return static_cast<uint32_t>(static_cast<unsigned char>(p[i])); };
-  const uint32_t code_point = (byte(0) & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63);
+  const uint32_t code_point =
+      (byte(0) & 7) << 18 | (byte(1) & 63) << 12 | (byte(2) & 63) << 6 | (byte(3) & 63);
   const uint32_t beyond = code_point - 0x10000;
   out = PutUnit(0xD800 + (beyond >> 10 & 0x3FF), out);
   return PutUnit(0xDC00 + (beyond & 0x3FF), out);
@@ -78,10 +80,12 @@ char* PutEscaped(std::string_view text, char* out) {
       const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
       const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
-      const __m128i beyond = _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(static_cast<char>(0xF0))), bytes);
+      const __m128i beyond =
+          _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(static_cast<char>(0xF0))), bytes);
       const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
       const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-      const int mask = _mm_movemask_epi8(_mm_or_si128(_mm_or_si128(control, beyond), _mm_or_si128(quote, backslash)));
+      const int mask = _mm_movemask_epi8(
+          _mm_or_si128(_mm_or_si128(control, beyond), _mm_or_si128(quote, backslash)));
       if (mask != 0) {
         const int plain = std::countr_zero(static_cast<unsigned>(mask));
         p += plain;
@@ -106,7 +110,8 @@ char* PutWord(std::string_view word, char* out) {
 /// Numbers that JSON has no form for go between quotes.
 template <typename T>
 char* PutFloating(T value, char* (*write)(T, char*), char* out) {
-  if (std::isfinite(value)) [[likely]] return write(value, out);
+  if (std::isfinite(value)) [[likely]]
+    return write(value, out);
   *out++ = '"';
   out = write(value, out);
   *out++ = '"';
@@ -133,7 +138,8 @@ char* PutScalar(const BoundColumn& column, const JsonOptions& options, int64_t r
     case TypeKind::kDouble:
       return PutFloating(column.value<double>(row), &text::WriteDouble, out);
     case TypeKind::kDecimal:
-      return text::WriteDecimal(column.value<arrow::Decimal128>(row), column.scale(), options.decimal_as_plain_number, out);
+      return text::WriteDecimal(column.value<arrow::Decimal128>(row), column.scale(),
+                                options.decimal_as_plain_number, out);
     default:
       break;
   }
@@ -143,15 +149,17 @@ char* PutScalar(const BoundColumn& column, const JsonOptions& options, int64_t r
   } else if (column.kind() == TypeKind::kTime) {
     out = text::WriteTime(column.value<int32_t>(row), out);
   } else {
-    out = text::WriteTimestamp(column.value<int64_t>(row), column.units_per_second(), options.timestamp_style,
-                               column.kind() == TypeKind::kTimestampLtz, out);
+    out = text::WriteTimestamp(column.value<int64_t>(row), column.units_per_second(),
+                               options.timestamp_style, column.kind() == TypeKind::kTimestampLtz,
+                               out);
   }
   *out++ = '"';
   return out;
 }
 
 constexpr char kNullKey[] =
-    "JSON format doesn't support to serialize map data with null keys. You can drop null key entries or encode null in literals "
+    "JSON format doesn't support to serialize map data with null keys. You can drop null key "
+    "entries or encode null in literals "
     "by specifying map-null-key.mode option.";
 
 }  // namespace
@@ -193,36 +201,57 @@ JsonRowWriter::JsonRowWriter(const JsonOptions& options, const Schema& schema) :
     columns_.emplace_back(column.type);
     names_.keys.push_back(MakeKey(column.name));
     names_.children.push_back(MakeNames(column.type));
+    bounded_.push_back(!column.type.is_character() && !column.type.is_binary() &&
+                       !column.type.is_nested());
+    row_room_ += names_.keys.back().size() + kScalarRoom;
   }
 }
 
 Status JsonRowWriter::Bind(const arrow::RecordBatch& rows) {
   if (rows.num_columns() != static_cast<int>(columns_.size())) {
-    return Status::Internal("The json encoder was made for " + std::to_string(columns_.size()) + " columns and got " +
-                            std::to_string(rows.num_columns()) + ".");
+    return Status::Internal("The json encoder was made for " + std::to_string(columns_.size()) +
+                            " columns and got " + std::to_string(rows.num_columns()) + ".");
   }
-  for (int i = 0; i < rows.num_columns(); ++i) columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
+  for (int i = 0; i < rows.num_columns(); ++i)
+    columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
   return {};
 }
 
+/// Room for all names and numbers is asked for once; only texts and nested values ask again.
 Status JsonRowWriter::Write(int64_t row, OutputBuffer* out) {
-  out->Put('{');
+  char* to = out->Room(row_room_);
+  *to++ = '{';
   bool first = true;
   for (size_t i = 0; i < columns_.size(); ++i) {
-    if (options_.ignore_null_fields && columns_[i].IsNull(row)) continue;
-    const std::string_view key = names_.keys[i];
-    out->Put(first ? key.substr(1) : key);
+    const BoundColumn& column = columns_[i];
+    const bool null = column.IsNull(row);
+    if (null && options_.ignore_null_fields) continue;
+    const std::string& key = names_.keys[i];
+    const size_t skip = first ? 1 : 0;  // The comma.
     first = false;
-    Status status = WriteValue(columns_[i], names_.children[i], row, out);
-    if (!status.ok()) [[unlikely]] {
-      return Status(status.code(), "Could not serialize row. Fail to serialize at field: " + column_names_[i] + ". " + status.message());
+    text::CopyShort(key.data() + skip, key.size() - skip, to);
+    to += key.size() - skip;
+    if (null) {
+      to = PutWord("null", to);
+    } else if (bounded_[i]) {
+      to = PutScalar(column, options_, row, to);
+    } else {
+      out->SetEnd(to);
+      Status status = WriteValue(column, names_.children[i], row, out);
+      if (!status.ok()) [[unlikely]] {
+        return Status(status.code(), "Could not serialize row. Fail to serialize at field: " +
+                                         column_names_[i] + ". " + status.message());
+      }
+      to = out->Room(row_room_);
     }
   }
-  out->Put('}');
+  *to++ = '}';
+  out->SetEnd(to);
   return {};
 }
 
-Status JsonRowWriter::WriteFields(const std::vector<BoundColumn>& columns, const Names& names, int64_t row, OutputBuffer* out) {
+Status JsonRowWriter::WriteFields(const std::vector<BoundColumn>& columns, const Names& names,
+                                  int64_t row, OutputBuffer* out) {
   out->Put('{');
   bool first = true;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -236,7 +265,8 @@ Status JsonRowWriter::WriteFields(const std::vector<BoundColumn>& columns, const
   return {};
 }
 
-Status JsonRowWriter::WriteValue(const BoundColumn& column, const Names& names, int64_t row, OutputBuffer* out) {
+Status JsonRowWriter::WriteValue(const BoundColumn& column, const Names& names, int64_t row,
+                                 OutputBuffer* out) {
   if (column.IsNull(row)) {
     out->Put("null");
     return {};
@@ -269,7 +299,8 @@ Status JsonRowWriter::WriteValue(const BoundColumn& column, const Names& names, 
   }
 }
 
-Status JsonRowWriter::WriteArray(const BoundColumn& column, const Names& names, int64_t row, OutputBuffer* out) {
+Status JsonRowWriter::WriteArray(const BoundColumn& column, const Names& names, int64_t row,
+                                 OutputBuffer* out) {
   out->Put('[');
   const int64_t begin = column.list_begin(row);
   for (int64_t i = begin; i < column.list_end(row); ++i) {
@@ -280,10 +311,13 @@ Status JsonRowWriter::WriteArray(const BoundColumn& column, const Names& names, 
   return {};
 }
 
-/// With a literal for NULL keys, an entry whose key comes again later as text is dropped: the last wins.
+/// With a literal for NULL keys, an entry whose key comes again later as text is dropped: the last
+/// wins.
 bool JsonRowWriter::IsReplaced(const BoundColumn& keys, int64_t entry, int64_t end) const {
   if (options_.map_null_key_mode != MapNullKeyMode::kLiteral) return false;
-  const auto key = [&](int64_t i) { return keys.IsNull(i) ? std::string_view(options_.map_null_key_literal) : keys.text(i); };
+  const auto key = [&](int64_t i) {
+    return keys.IsNull(i) ? std::string_view(options_.map_null_key_literal) : keys.text(i);
+  };
   if (key(entry) != options_.map_null_key_literal) return false;
   for (int64_t later = entry + 1; later < end; ++later) {
     if (key(later) == key(entry)) return true;
@@ -291,15 +325,18 @@ bool JsonRowWriter::IsReplaced(const BoundColumn& keys, int64_t entry, int64_t e
   return false;
 }
 
-Status JsonRowWriter::WriteMap(const BoundColumn& column, const Names& names, int64_t row, OutputBuffer* out) {
+Status JsonRowWriter::WriteMap(const BoundColumn& column, const Names& names, int64_t row,
+                               OutputBuffer* out) {
   out->Put('{');
   const BoundColumn& keys = column.children()[0];
   const int64_t end = column.list_end(row);
   bool first = true;
   for (int64_t i = column.list_begin(row); i < end; ++i) {
     const bool null = keys.IsNull(i);
-    if (null && options_.map_null_key_mode == MapNullKeyMode::kFail) return Status::DataError(kNullKey);
-    if ((null && options_.map_null_key_mode == MapNullKeyMode::kDrop) || IsReplaced(keys, i, end)) continue;
+    if (null && options_.map_null_key_mode == MapNullKeyMode::kFail)
+      return Status::DataError(kNullKey);
+    if ((null && options_.map_null_key_mode == MapNullKeyMode::kDrop) || IsReplaced(keys, i, end))
+      continue;
     if (!first) out->Put(',');
     first = false;
     WriteJsonText(null ? std::string_view(options_.map_null_key_literal) : keys.text(i), out);

@@ -29,16 +29,22 @@ class JsonRowWriter {
   static Names MakeNames(const SqlType& type);
   static std::string MakeKey(std::string_view name);
 
-  Status WriteFields(const std::vector<text::BoundColumn>& columns, const Names& names, int64_t row, text::OutputBuffer* out);
-  Status WriteValue(const text::BoundColumn& column, const Names& names, int64_t row, text::OutputBuffer* out);
-  Status WriteArray(const text::BoundColumn& column, const Names& names, int64_t row, text::OutputBuffer* out);
-  Status WriteMap(const text::BoundColumn& column, const Names& names, int64_t row, text::OutputBuffer* out);
+  Status WriteFields(const std::vector<text::BoundColumn>& columns, const Names& names, int64_t row,
+                     text::OutputBuffer* out);
+  Status WriteValue(const text::BoundColumn& column, const Names& names, int64_t row,
+                    text::OutputBuffer* out);
+  Status WriteArray(const text::BoundColumn& column, const Names& names, int64_t row,
+                    text::OutputBuffer* out);
+  Status WriteMap(const text::BoundColumn& column, const Names& names, int64_t row,
+                  text::OutputBuffer* out);
   bool IsReplaced(const text::BoundColumn& keys, int64_t entry, int64_t end) const;
 
   const JsonOptions options_;
   std::vector<std::string> column_names_;
   std::vector<text::BoundColumn> columns_;
   Names names_;
+  std::vector<char> bounded_;  // Of each column: values of bounded length.
+  size_t row_room_ = 2;        // What a row needs apart from texts and nested values.
 };
 
 /// Appends `text` between quotes with JSON's escapes.

@@ -13,21 +13,25 @@ using json::ParseJsonOptions;
 
 Status Validate(const FormatOptions& options, const Schema& physical, Direction) {
   SLUICE_RETURN_NOT_OK(ParseJsonOptions(options).status());
-  for (const Column& column : physical.columns()) SLUICE_RETURN_NOT_OK(json::CheckJsonType(column.type));
+  for (const Column& column : physical.columns())
+    SLUICE_RETURN_NOT_OK(json::CheckJsonType(column.type));
   return {};
 }
 
-Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options, const ReadSchema& schema,
+Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
+                                                const ReadSchema& schema,
                                                 const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema.physical, Direction::kRead));
   SLUICE_ASSIGN_OR_RETURN(JsonOptions parsed, ParseJsonOptions(options));
   return std::make_unique<json::JsonDecoder>(std::move(parsed), schema, context);
 }
 
-Result<std::unique_ptr<RowFramer>> MakeFramer(const FormatOptions&) { return std::make_unique<text::LineFramer>(); }
+Result<std::unique_ptr<RowFramer>> MakeFramer(const FormatOptions&) {
+  return std::make_unique<text::LineFramer>();
+}
 
-Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema, Framing framing,
-                                                const FormatContext&) {
+Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema,
+                                                Framing framing, const FormatContext&) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema, Direction::kWrite));
   SLUICE_ASSIGN_OR_RETURN(const JsonOptions parsed, ParseJsonOptions(options));
   return std::make_unique<json::JsonEncoder>(parsed, schema, framing);

@@ -1,4 +1,5 @@
-// The options of json, read once and checked (formats.md §2.1). The changelog JSONs share most of them.
+// The options of json, read once and checked (formats.md §2.1). The changelog JSONs share most of
+// them.
 #pragma once
 
 #include <span>

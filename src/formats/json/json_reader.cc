@@ -60,7 +60,8 @@ bool JsonReader::ReadRecord(std::string_view text, int64_t* row) {
   }
   if (ok) {
     cursor_.SkipBlanks();
-    if (cursor_.at_end()) [[likely]] return true;
+    if (cursor_.at_end()) [[likely]]
+      return true;
     return BadRecord(fmt::format("Unexpected text behind the JSON value: \"{}\".",
                                  Printable({cursor_.position(), cursor_.rest()}, 40)));
   }
@@ -86,7 +87,8 @@ bool JsonReader::ReadTopArray(int64_t* row) {
       const char* first = cursor_.position();
       if (!cursor_.SkipValue()) return false;
       if (!options_.ignore_parse_errors) return cursor_.Fail(kNotAnObject);
-      AddError({"", std::string(kNotAnObject) + ".", Printable({first, static_cast<size_t>(cursor_.position() - first)})});
+      AddError({"", std::string(kNotAnObject) + ".",
+                Printable({first, static_cast<size_t>(cursor_.position() - first)})});
     }
     cursor_.SkipBlanks();
     if (cursor_.Take(']')) break;
@@ -152,7 +154,8 @@ inline bool JsonReader::QuickInteger(JsonColumn& column) {
     const uint64_t more = text::LoadWord(p + 8);
     const unsigned more_digits = text::LeadingDigits(more);
     if (more_digits == 8) return false;
-    if (more_digits > 0) number = number * text::kIntegerPowers[more_digits] + text::LeadingNumber(more, more_digits);
+    if (more_digits > 0)
+      number = number * text::kIntegerPowers[more_digits] + text::LeadingNumber(more, more_digits);
     digits += more_digits;
   }
   p += digits;
@@ -179,18 +182,20 @@ inline bool JsonReader::QuickFixedPoint(JsonColumn& column) {
     const uint64_t fraction = text::LoadWord(++p);
     fraction_digits = text::LeadingDigits(fraction);
     if (fraction_digits - 1 >= 7) return false;
-    mantissa = mantissa * text::kIntegerPowers[fraction_digits] + text::LeadingNumber(fraction, fraction_digits);
+    mantissa = mantissa * text::kIntegerPowers[fraction_digits] +
+               text::LeadingNumber(fraction, fraction_digits);
     p += fraction_digits;
   }
   if (text::IsDigit(*p) || *p == '.' || (*p | 0x20) == 'e') return false;
   if (column.kind == TypeKind::kDouble) {
     double value = 0;
-    if (!text::DoubleFromParts(mantissa, static_cast<int>(fraction_digits), negative, &value)) return false;
+    if (!text::DoubleFromParts(mantissa, static_cast<int>(fraction_digits), negative, &value))
+      return false;
     column.builder->Append(value);
   } else {
     arrow::Decimal128 value;
-    if (!text::DecimalFromParts(mantissa, static_cast<int>(fraction_digits), negative, column.rules.precision, column.rules.scale,
-                                &value)) {
+    if (!text::DecimalFromParts(mantissa, static_cast<int>(fraction_digits), negative,
+                                column.rules.precision, column.rules.scale, &value)) {
       return false;
     }
     column.builder->Append(value);
@@ -214,7 +219,8 @@ inline bool JsonReader::ReadTimestamp(JsonColumn& column) {
   bool had_escapes = false;
   if (!cursor_.ReadString(&text, &had_escapes)) return false;
   int64_t value = 0;
-  if (text::ParseTimestamp(text::TrimJava(text), column.rules.timestamp, &value) == nullptr) [[likely]] {
+  if (text::ParseTimestamp(text::TrimJava(text), column.rules.timestamp, &value) == nullptr)
+      [[likely]] {
     column.builder->Append(value);
     return true;
   }
@@ -226,22 +232,27 @@ inline bool JsonReader::ReadValue(JsonColumn& column) {
   const char c = cursor_.peek();
   switch (column.kind) {
     case TypeKind::kInt:
-      if (QuickInteger<int32_t>(column)) [[likely]] return true;
+      if (QuickInteger<int32_t>(column)) [[likely]]
+        return true;
       break;
     case TypeKind::kBigint:
-      if (QuickInteger<int64_t>(column)) [[likely]] return true;
+      if (QuickInteger<int64_t>(column)) [[likely]]
+        return true;
       break;
     case TypeKind::kDouble:
     case TypeKind::kDecimal:
-      if (QuickFixedPoint(column)) [[likely]] return true;
+      if (QuickFixedPoint(column)) [[likely]]
+        return true;
       break;
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      if (c == '"') [[likely]] return CopyText(column);
+      if (c == '"') [[likely]]
+        return CopyText(column);
       break;
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-      if (c == '"') [[likely]] return ReadTimestamp(column);
+      if (c == '"') [[likely]]
+        return ReadTimestamp(column);
       break;
     default:
       break;
@@ -261,9 +272,10 @@ bool JsonReader::FillMissing(FieldTable& table) {
   for (int i = 0; i < table.field_count(); ++i) {
     if (table.seen(i)) continue;
     if (options_.fail_on_missing_field) {
-      return BadRecord(fmt::format("Some field is missing in the JSON data. Could not find field with name '{}'. Set "
-                                   "'{}fail-on-missing-field' = 'false' to read it as NULL.",
-                                   table.name(i), options_.prefix));
+      return BadRecord(fmt::format(
+          "Some field is missing in the JSON data. Could not find field with name '{}'. Set "
+          "'{}fail-on-missing-field' = 'false' to read it as NULL.",
+          table.name(i), options_.prefix));
     }
     table.column(i)->builder->AppendNull();
   }
@@ -306,7 +318,8 @@ bool JsonReader::ReadText(JsonColumn& column) {
   std::string_view text;
   bool had_escapes = false;
   if (!cursor_.ReadString(&text, &had_escapes)) return false;
-  if (text::AppendScalar(column.rules, text, *column.builder)) [[likely]] return true;
+  if (text::AppendScalar(column.rules, text, *column.builder)) [[likely]]
+    return true;
   return BadField(column, text, text::DescribeBadScalar(column.rules, text));
 }
 
@@ -325,13 +338,16 @@ bool JsonReader::AppendCutInteger(JsonColumn& column, const NumberToken& number)
     fits = text::ParseInteger(whole, rules.min, rules.max, &value);
   } else {
     double wide = 0;
-    fits = text::ParseDouble(number.text, &wide) && wide > -9.2233720368547758e18 && wide < 9.2233720368547758e18;
+    fits = text::ParseDouble(number.text, &wide) && wide > -9.2233720368547758e18 &&
+           wide < 9.2233720368547758e18;
     if (fits) {
       value = static_cast<int64_t>(wide);
       fits = value >= rules.min && value <= rules.max;
     }
   }
-  if (!fits) return BadField(column, number.text, "Value out of range. Value:\"" + Printable(number.text) + "\"");
+  if (!fits)
+    return BadField(column, number.text,
+                    "Value out of range. Value:\"" + Printable(number.text) + "\"");
   AppendInteger(column.kind, value, *column.builder);
   return true;
 }
@@ -371,7 +387,8 @@ bool JsonReader::AppendNumber(JsonColumn& column, const NumberToken& number) {
     default:
       return BadField(column, number.text, NumberForTime(column.kind));
   }
-  return BadField(column, number.text, "The number \"" + Printable(number.text) + "\" is too large for the type");
+  return BadField(column, number.text,
+                  "The number \"" + Printable(number.text) + "\" is too large for the type");
 }
 
 bool JsonReader::ReadBoolean(JsonColumn& column) {
@@ -469,7 +486,8 @@ bool JsonReader::ReadMap(JsonColumn& column) {
   const int64_t error_count = error_count_;
   if (!ReadMapEntries(column, nullptr)) return false;
   std::vector<bool> dropped;
-  if (FindRepeatedKeys(column, &dropped)) [[unlikely]] {  // Read again without the entries that a later one replaces.
+  if (FindRepeatedKeys(column, &dropped))
+      [[unlikely]] {  // Read again without the entries that a later one replaces.
     cursor_.GoTo(start);
     errors_.resize(errors);
     error_count_ = error_count;
@@ -507,7 +525,8 @@ bool JsonReader::ReadMapEntries(JsonColumn& column, const std::vector<bool>* dro
   return true;
 }
 
-/// Looks at the entries of the map that is being read. True, and which to drop, when a key comes twice.
+/// Looks at the entries of the map that is being read. True, and which to drop, when a key comes
+/// twice.
 bool JsonReader::FindRepeatedKeys(const JsonColumn& column, std::vector<bool>* dropped) const {
   const ColumnBuilder& map = *column.builder;
   const ColumnBuilder& keys = *column.children[0]->builder;
@@ -533,7 +552,8 @@ bool JsonReader::FindRepeatedKeys(const JsonColumn& column, std::vector<bool>* d
 
 bool JsonReader::BadField(JsonColumn& column, std::string_view text, std::string reason) {
   AddError({column.path,
-            fmt::format("Fail to deserialize at field: {}. {}. Set '{}ignore-parse-errors' = 'true' to read such fields as NULL.",
+            fmt::format("Fail to deserialize at field: {}. {}. Set '{}ignore-parse-errors' = "
+                        "'true' to read such fields as NULL.",
                         column.path, reason, options_.prefix),
             Printable(text)});
   if (!options_.ignore_parse_errors) return false;

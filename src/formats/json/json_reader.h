@@ -17,20 +17,22 @@ namespace sluice::formats::json {
 struct JsonError {
   std::string column;  // Empty: the record.
   std::string reason;
-  std::string text;    // Of the field; empty for the record.
+  std::string text;  // Of the field; empty for the record.
 };
 
 class JsonReader {
  public:
-  /// `options` and the columns of `top` must outlive the reader. Every column of `top` has as many values as there are rows.
+  /// `options` and the columns of `top` must outlive the reader. Every column of `top` has as many
+  /// values as there are rows.
   JsonReader(const JsonOptions& options, FieldTable* top) : options_(options), top_(top) {}
 
-  /// Reads `text`: an object, or an array of objects, one row each; `row` is the number of rows before. `text` as JsonCursor
-  /// wants it. True: `*row` counts the new rows too. False: errors().back() is why the record is bad, and the columns may have
-  /// more than `*row` values.
+  /// Reads `text`: an object, or an array of objects, one row each; `row` is the number of rows
+  /// before. `text` as JsonCursor wants it. True: `*row` counts the new rows too. False:
+  /// errors().back() is why the record is bad, and the columns may have more than `*row` values.
   bool ReadRecord(std::string_view text, int64_t* row);
 
-  /// Of the last record. With errors ignored also the fields that became NULL, at most kMaxErrors of them, all counted.
+  /// Of the last record. With errors ignored also the fields that became NULL, at most kMaxErrors
+  /// of them, all counted.
   const std::vector<JsonError>& errors() const { return errors_; }
   int64_t error_count() const { return error_count_; }
   static constexpr size_t kMaxErrors = 64;

@@ -1,6 +1,7 @@
 #include "formats/raw/charset.h"
 
 #include <errno.h>
+
 #include <iconv.h>
 
 #include "common/text.h"
@@ -15,7 +16,8 @@ iconv_t Open(const char* to, const char* from) {
   return handle == kNone ? nullptr : handle;
 }
 
-/// Converts all of `from`; `on_bad` appends what stands for a byte or character that cannot be converted, or returns 0 to give up.
+/// Converts all of `from`; `on_bad` appends what stands for a byte or character that cannot be
+/// converted, or returns 0 to give up.
 template <typename OnBad>
 bool Convert(iconv_t handle, std::string_view from, std::string* out, OnBad on_bad) {
   iconv(handle, nullptr, nullptr, nullptr, nullptr);
@@ -66,9 +68,11 @@ Result<std::unique_ptr<Charset>> Charset::Find(const std::string& name, const st
   charset->utf8_ = upper == "UTF-8" || upper == "UTF8";
   if (charset->utf8_) return charset;
   charset->utf16_ = upper == "UTF-16";
-  charset->fits_lines_ = !upper.starts_with("UTF-16") && !upper.starts_with("UTF-32") && !upper.starts_with("UCS");
+  charset->fits_lines_ =
+      !upper.starts_with("UTF-16") && !upper.starts_with("UTF-32") && !upper.starts_with("UCS");
   const char* plain = charset->utf16_ ? "UTF-16BE" : upper.c_str();
-  // An empty name would mean the locale's set, and a suffix such as //TRANSLIT is no part of a name.
+  // An empty name would mean the locale's set, and a suffix such as //TRANSLIT is no part of a
+  // name.
   if (!name.empty() && name.find('/') == std::string::npos) {
     charset->to_utf8_ = Open("UTF-8", plain);
     charset->from_utf8_ = Open(plain, "UTF-8");
@@ -105,10 +109,11 @@ bool Charset::Decode(std::string_view bytes, bool replace, std::string* out) {
 bool Charset::DecodeUtf16(std::string_view bytes, bool replace, std::string* out) {
   const bool little = bytes.starts_with("\xFF\xFE");
   if (little || bytes.starts_with("\xFE\xFF")) bytes.remove_prefix(2);
-  return Convert(little ? little_endian_ : to_utf8_, bytes, out, [&](std::string_view rest) -> size_t {
-    if (replace) *out += "\xEF\xBF\xBD";
-    return replace ? std::min<size_t>(2, rest.size()) : 0;
-  });
+  return Convert(little ? little_endian_ : to_utf8_, bytes, out,
+                 [&](std::string_view rest) -> size_t {
+                   if (replace) *out += "\xEF\xBF\xBD";
+                   return replace ? std::min<size_t>(2, rest.size()) : 0;
+                 });
 }
 
 void Charset::Encode(std::string_view text, std::string* out) {

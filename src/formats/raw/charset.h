@@ -22,7 +22,8 @@ class Charset {
   bool fits_lines() const { return fits_lines_; }
   const std::string& name() const { return name_; }
 
-  /// Appends UTF-8. False when `bytes` are not of this set; with `replace` such bytes become U+FFFD.
+  /// Appends UTF-8. False when `bytes` are not of this set; with `replace` such bytes become
+  /// U+FFFD.
   bool Decode(std::string_view bytes, bool replace, std::string* out);
   /// Appends the bytes of UTF-8 `text`; characters that the set does not have become '?'.
   void Encode(std::string_view text, std::string* out);
@@ -33,7 +34,8 @@ class Charset {
 
   std::string name_;
   bool utf8_ = false;
-  bool utf16_ = false;  // "UTF-16": the mark at the front decides; written big-endian with a mark, as Java does.
+  bool utf16_ = false;  // "UTF-16": the mark at the front decides; written big-endian with a mark,
+                        // as Java does.
   bool fits_lines_ = true;
   void* to_utf8_ = nullptr;  // iconv_t.
   void* from_utf8_ = nullptr;

@@ -22,7 +22,8 @@ constexpr size_t kMaxTextBytes = (size_t{1} << 31) - 1024;
 
 }  // namespace
 
-RawDecoder::RawDecoder(RawOptions options, std::unique_ptr<Charset> charset, const ReadSchema& schema, const FormatContext& context)
+RawDecoder::RawDecoder(RawOptions options, std::unique_ptr<Charset> charset,
+                       const ReadSchema& schema, const FormatContext& context)
     : options_(std::move(options)),
       charset_(std::move(charset)),
       physical_(schema.physical),
@@ -32,7 +33,8 @@ RawDecoder::RawDecoder(RawOptions options, std::unique_ptr<Charset> charset, con
 
 Result<DecodedRows> RawDecoder::DecodeChunk(std::string_view chunk, bool) {
   SLUICE_RETURN_NOT_OK(CheckRawFiles(options_, physical_));
-  if (chunk.size() >= kMaxTextBytes) return Status::DataError("A piece of raw text must stay below 2 GiB.");
+  if (chunk.size() >= kMaxTextBytes)
+    return Status::DataError("A piece of raw text must stay below 2 GiB.");
   try {
     builder_.Truncate(0);
     Pass pass;
@@ -58,7 +60,8 @@ Result<DecodedRows> RawDecoder::DecodeChunk(std::string_view chunk, bool) {
 Result<DecodedRows> RawDecoder::DecodeMessages(std::span<const std::string_view> messages) {
   size_t total = 0;
   for (const std::string_view message : messages) total += message.size();
-  if (total >= kMaxTextBytes) return Status::DataError("Raw messages decoded at once must stay below 2 GiB.");
+  if (total >= kMaxTextBytes)
+    return Status::DataError("Raw messages decoded at once must stay below 2 GiB.");
   try {
     builder_.Truncate(0);
     Pass pass;
@@ -84,7 +87,8 @@ bool RawDecoder::Append(Pass& pass, std::string_view bytes, size_t offset) {
   std::vector<int32_t>& map = pass.out.record_of_row;
   if (reason.empty()) [[likely]] {
     if (pass.row_count != pass.record) {
-      for (auto i = static_cast<int64_t>(map.size()); i < pass.row_count; ++i) map.push_back(static_cast<int32_t>(i));
+      for (auto i = static_cast<int64_t>(map.size()); i < pass.row_count; ++i)
+        map.push_back(static_cast<int32_t>(i));
       map.push_back(static_cast<int32_t>(pass.record));
     }
     ++pass.row_count;
@@ -112,8 +116,8 @@ std::string RawDecoder::AppendValue(std::string_view bytes) {
   const size_t fixed = FixedBytes(type.kind());
   if (fixed > 0) {
     if (bytes.size() != fixed) {
-      return "Size of data received for deserializing " + type.WithNullable(true).ToString() + " type is not " +
-             std::to_string(fixed) + ".";
+      return "Size of data received for deserializing " + type.WithNullable(true).ToString() +
+             " type is not " + std::to_string(fixed) + ".";
     }
     AppendFixed(bytes);
     return "";
@@ -169,7 +173,8 @@ Result<DecodedRows> RawDecoder::Finish(Pass& pass) {
   return std::move(pass.out);
 }
 
-RawEncoder::RawEncoder(RawOptions options, std::unique_ptr<Charset> charset, const Schema& schema, Framing framing)
+RawEncoder::RawEncoder(RawOptions options, std::unique_ptr<Charset> charset, const Schema& schema,
+                       Framing framing)
     : options_(std::move(options)),
       charset_(std::move(charset)),
       name_(schema.column(0).name),
@@ -178,7 +183,8 @@ RawEncoder::RawEncoder(RawOptions options, std::unique_ptr<Charset> charset, con
 
 Status RawEncoder::Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) {
   if (batch.rows() == nullptr) return {};
-  if (batch.rows()->num_columns() != 1) return Status::Internal("The raw encoder takes one column.");
+  if (batch.rows()->num_columns() != 1)
+    return Status::Internal("The raw encoder takes one column.");
   column_.Bind(*batch.rows()->column_data(0));
   for (int64_t row = 0; row < batch.row_count(); ++row) {
     SLUICE_RETURN_NOT_OK(AppendValue(row, out));
@@ -212,7 +218,9 @@ Status RawEncoder::AppendValue(int64_t row, std::string* out) {
   if (out->find('\n', before) != std::string::npos) {
     const std::string text = Printable(std::string_view(*out).substr(before));
     out->resize(before);
-    return Status::DataError("Column `" + name_ + "` holds a line feed (0A), which would cut the raw record in two: \"" + text + "\".");
+    return Status::DataError("Column `" + name_ +
+                             "` holds a line feed (0A), which would cut the raw record in two: \"" +
+                             text + "\".");
   }
   out->push_back('\n');
   return {};

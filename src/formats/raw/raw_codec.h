@@ -15,7 +15,8 @@ namespace sluice::formats::raw {
 
 class RawDecoder final : public RowDecoder {
  public:
-  RawDecoder(RawOptions options, std::unique_ptr<Charset> charset, const ReadSchema& schema, const FormatContext& context);
+  RawDecoder(RawOptions options, std::unique_ptr<Charset> charset, const ReadSchema& schema,
+             const FormatContext& context);
 
   Result<DecodedRows> DecodeChunk(std::string_view chunk, bool first_in_file) override;
   /// A null message is a row with NULL.
@@ -45,7 +46,8 @@ class RawDecoder final : public RowDecoder {
 
 class RawEncoder final : public RowEncoder {
  public:
-  RawEncoder(RawOptions options, std::unique_ptr<Charset> charset, const Schema& schema, Framing framing);
+  RawEncoder(RawOptions options, std::unique_ptr<Charset> charset, const Schema& schema,
+             Framing framing);
 
   /// For messages a NULL is no bytes: the caller, who sees the NULL, writes a tombstone.
   Status Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) override;

@@ -22,27 +22,33 @@ Status ValidateFiles(const FormatOptions& options, const Schema& physical) {
 
 Status CheckHasColumn(const Schema& physical) {
   if (physical.column_count() > 0) return {};
-  return Status::InvalidArgument("The 'raw' format needs one physical column, but the table has none.");
+  return Status::InvalidArgument(
+      "The 'raw' format needs one physical column, but the table has none.");
 }
 
-Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options, const ReadSchema& schema,
+Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
+                                                const ReadSchema& schema,
                                                 const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema.physical, Direction::kRead));
   SLUICE_RETURN_NOT_OK(CheckHasColumn(schema.physical));
   SLUICE_ASSIGN_OR_RETURN(RawOptions parsed, ParseRawOptions(options));
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Charset> charset, Charset::Find(parsed.charset, parsed.prefix));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Charset> charset,
+                          Charset::Find(parsed.charset, parsed.prefix));
   return std::make_unique<raw::RawDecoder>(std::move(parsed), std::move(charset), schema, context);
 }
 
-Result<std::unique_ptr<RowFramer>> MakeFramer(const FormatOptions&) { return std::make_unique<text::LineFramer>(); }
+Result<std::unique_ptr<RowFramer>> MakeFramer(const FormatOptions&) {
+  return std::make_unique<text::LineFramer>();
+}
 
-Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema, Framing framing,
-                                                const FormatContext&) {
+Result<std::unique_ptr<RowEncoder>> MakeEncoder(const FormatOptions& options, const Schema& schema,
+                                                Framing framing, const FormatContext&) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema, Direction::kWrite));
   SLUICE_RETURN_NOT_OK(CheckHasColumn(schema));
   if (framing == Framing::kFile) SLUICE_RETURN_NOT_OK(ValidateFiles(options, schema));
   SLUICE_ASSIGN_OR_RETURN(RawOptions parsed, ParseRawOptions(options));
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Charset> charset, Charset::Find(parsed.charset, parsed.prefix));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Charset> charset,
+                          Charset::Find(parsed.charset, parsed.prefix));
   return std::make_unique<raw::RawEncoder>(std::move(parsed), std::move(charset), schema, framing);
 }
 

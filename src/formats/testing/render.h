@@ -41,14 +41,16 @@ inline std::string RenderValue(const arrow::Array& array, int64_t row) {
       const auto& map = static_cast<const arrow::MapArray&>(array);
       std::string text;
       for (int64_t i = map.value_offset(row); i < map.value_offset(row + 1); ++i) {
-        text += (text.empty() ? "" : ", ") + RenderValue(*map.keys(), i) + "=" + RenderValue(*map.items(), i);
+        text += (text.empty() ? "" : ", ") + RenderValue(*map.keys(), i) + "=" +
+                RenderValue(*map.items(), i);
       }
       return "{" + text + "}";
     }
     case arrow::Type::STRUCT: {
       const auto& fields = static_cast<const arrow::StructArray&>(array);
       std::string text;
-      for (int i = 0; i < fields.num_fields(); ++i) text += (i > 0 ? ", " : "") + RenderValue(*fields.field(i), row);
+      for (int i = 0; i < fields.num_fields(); ++i)
+        text += (i > 0 ? ", " : "") + RenderValue(*fields.field(i), row);
       return "(" + text + ")";
     }
     default:
@@ -59,7 +61,8 @@ inline std::string RenderValue(const arrow::Array& array, int64_t row) {
 /// "1|a|NULL".
 inline std::string RenderRow(const arrow::RecordBatch& batch, int64_t row) {
   std::string text;
-  for (int i = 0; i < batch.num_columns(); ++i) text += (i > 0 ? "|" : "") + RenderValue(*batch.column(i), row);
+  for (int i = 0; i < batch.num_columns(); ++i)
+    text += (i > 0 ? "|" : "") + RenderValue(*batch.column(i), row);
   return text;
 }
 

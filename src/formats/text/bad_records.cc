@@ -12,8 +12,8 @@ int64_t CountLineEnds(std::string_view text, bool bare_cr) {
   int64_t count = 0;
   size_t i = 0;
 #if defined(__SSE2__)
-  // Bytes count down from 0 by the -1 of each match; summed up before they can overflow. A CR LF would be counted twice: those are
-  // taken off, seen by comparing with the bytes one further.
+  // Bytes count down from 0 by the -1 of each match; summed up before they can overflow. A CR LF
+  // would be counted twice: those are taken off, seen by comparing with the bytes one further.
   const __m128i lf = _mm_set1_epi8('\n');
   const __m128i cr = _mm_set1_epi8('\r');
   while (i + 17 <= text.size()) {
@@ -43,7 +43,8 @@ int64_t CountLineEnds(std::string_view text, bool bare_cr) {
 }
 
 void FillLines(std::string_view chunk, bool bare_cr, std::vector<BadRecord>* bad) {
-  std::stable_sort(bad->begin(), bad->end(), [](const BadRecord& a, const BadRecord& b) { return a.record < b.record; });
+  std::stable_sort(bad->begin(), bad->end(),
+                   [](const BadRecord& a, const BadRecord& b) { return a.record < b.record; });
   size_t counted = 0;
   int64_t line = 0;
   for (BadRecord& record : *bad) {

@@ -52,7 +52,8 @@ bool ParseBase64(std::string_view text, char* out, size_t* size) {
     const uint32_t b = Value(text[i + 1]);
     const uint32_t c = Value(text[i + 2]);
     const uint32_t d = Value(text[i + 3]);
-    if ((a | b | c | d) == kNone) return false;  // Values have six bits: only kNone sets the upper two.
+    if ((a | b | c | d) == kNone)
+      return false;  // Values have six bits: only kNone sets the upper two.
     const uint32_t three = a << 18 | b << 12 | c << 6 | d;
     *out++ = static_cast<char>(three >> 16);
     *out++ = static_cast<char>(three >> 8);

@@ -15,7 +15,8 @@ char* WriteBase64(std::string_view bytes, char* out);
 /// Upper bound of the bytes that `text` holds.
 constexpr size_t Base64DecodedBound(size_t text) { return text / 4 * 3; }
 
-/// Decodes into `out`, which has room for Base64DecodedBound. False for missing padding, blanks or other characters.
+/// Decodes into `out`, which has room for Base64DecodedBound. False for missing padding, blanks or
+/// other characters.
 bool ParseBase64(std::string_view text, char* out, size_t* size);
 
 }  // namespace sluice::formats::text

@@ -29,9 +29,12 @@ int Width(TypeKind kind) {
 
 }  // namespace
 
-BoundColumn::BoundColumn(const SqlType& type) : type_(type), kind_(type.kind()), scale_(type.scale()) {
+BoundColumn::BoundColumn(const SqlType& type)
+    : type_(type), kind_(type.kind()), scale_(type.scale()) {
   if (type.is_timestamp()) {
-    units_per_second_ = type.precision() <= 3 ? 1000 : type.precision() <= 6 ? 1'000'000 : 1'000'000'000;
+    units_per_second_ = type.precision() <= 3   ? 1000
+                        : type.precision() <= 6 ? 1'000'000
+                                                : 1'000'000'000;
   }
   if (kind_ == TypeKind::kArray) {
     children_.emplace_back(type.element());
@@ -46,11 +49,14 @@ BoundColumn::BoundColumn(const SqlType& type) : type_(type), kind_(type.kind()),
 void BoundColumn::Bind(const arrow::ArrayData& data) {
   offset_ = data.offset;
   nulls_ = data.buffers[0] == nullptr ? nullptr : data.buffers[0]->data();
-  values_ = data.buffers.size() > 1 && data.buffers[1] != nullptr ? data.buffers[1]->data() : nullptr;
+  values_ =
+      data.buffers.size() > 1 && data.buffers[1] != nullptr ? data.buffers[1]->data() : nullptr;
   if (values_ != nullptr) values_ += offset_ * Width(kind_);
   static constexpr int32_t kNoOffsets[2] = {0, 0};  // An empty array may come without offsets.
   if (values_ == nullptr) values_ = reinterpret_cast<const uint8_t*>(kNoOffsets);
-  bytes_ = data.buffers.size() > 2 && data.buffers[2] != nullptr ? reinterpret_cast<const char*>(data.buffers[2]->data()) : "";
+  bytes_ = data.buffers.size() > 2 && data.buffers[2] != nullptr
+               ? reinterpret_cast<const char*>(data.buffers[2]->data())
+               : "";
   child_offset_ = 0;
   if (kind_ == TypeKind::kMap || kind_ == TypeKind::kMultiset) {
     const arrow::ArrayData& entries = *data.child_data[0];

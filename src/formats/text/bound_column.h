@@ -1,4 +1,5 @@
-// Raw view of one Arrow array for encoders' inner loops: pointers that already respect offsets, no virtual calls.
+// Raw view of one Arrow array for encoders' inner loops: pointers that already respect offsets, no
+// virtual calls.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +25,9 @@ class BoundColumn {
   int scale() const { return scale_; }
   int64_t units_per_second() const { return units_per_second_; }
 
-  bool IsNull(int64_t row) const { return nulls_ != nullptr && !arrow::bit_util::GetBit(nulls_, row + offset_); }
+  bool IsNull(int64_t row) const {
+    return nulls_ != nullptr && !arrow::bit_util::GetBit(nulls_, row + offset_);
+  }
   bool boolean(int64_t row) const { return arrow::bit_util::GetBit(values_, row + offset_); }
   template <typename T>
   T value(int64_t row) const {
@@ -39,7 +42,9 @@ class BoundColumn {
     return {bytes_ + at[0], static_cast<size_t>(at[1] - at[0])};
   }
   /// Elements of the list or map at `row` are rows [begin, end) of the children.
-  int64_t list_begin(int64_t row) const { return reinterpret_cast<const int32_t*>(values_)[row] + child_offset_; }
+  int64_t list_begin(int64_t row) const {
+    return reinterpret_cast<const int32_t*>(values_)[row] + child_offset_;
+  }
   int64_t list_end(int64_t row) const { return list_begin(row + 1); }
   /// Row of a ROW's children.
   int64_t child_row(int64_t row) const { return row + offset_; }

@@ -41,7 +41,12 @@ std::shared_ptr<arrow::Buffer> GrowingBuffer::Finish(int64_t size) {
 }
 
 ColumnBuilder::ColumnBuilder(const SqlType& type, arrow::MemoryPool* pool)
-    : type_(type), arrow_type_(type.ToArrow()), pool_(pool), values_(pool), bytes_(pool), nulls_(pool) {
+    : type_(type),
+      arrow_type_(type.ToArrow()),
+      pool_(pool),
+      values_(pool),
+      bytes_(pool),
+      nulls_(pool) {
   switch (type.kind()) {
     case TypeKind::kArray:
     case TypeKind::kMap:
@@ -49,11 +54,13 @@ ColumnBuilder::ColumnBuilder(const SqlType& type, arrow::MemoryPool* pool)
       layout_ = Layout::kList;
       width_ = 4;
       children_.push_back(std::make_unique<ColumnBuilder>(type.element(), pool));
-      if (type.kind() != TypeKind::kArray) children_.push_back(std::make_unique<ColumnBuilder>(type.value(), pool));
+      if (type.kind() != TypeKind::kArray)
+        children_.push_back(std::make_unique<ColumnBuilder>(type.value(), pool));
       return;
     case TypeKind::kRow:
       layout_ = Layout::kRow;
-      for (const RowField& field : type.fields()) children_.push_back(std::make_unique<ColumnBuilder>(field.type, pool));
+      for (const RowField& field : type.fields())
+        children_.push_back(std::make_unique<ColumnBuilder>(field.type, pool));
       return;
     case TypeKind::kChar:
     case TypeKind::kVarchar:
@@ -201,7 +208,8 @@ std::shared_ptr<arrow::ArrayData> ColumnBuilder::Finish() {
       for (const auto& child : children_) children.push_back(child->Finish());
       break;
   }
-  auto data = arrow::ArrayData::Make(arrow_type_, length_, std::move(buffers), std::move(children), null_count_);
+  auto data = arrow::ArrayData::Make(arrow_type_, length_, std::move(buffers), std::move(children),
+                                     null_count_);
   // What was not handed over starts afresh.
   if (layout_ == Layout::kBoolean) values_ = GrowingBuffer(pool_);
   nulls_ = GrowingBuffer(pool_);

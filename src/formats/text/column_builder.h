@@ -1,7 +1,9 @@
-// Builds one Arrow array of any SQL type, appended to by decoders' inner loops: no virtual call, no Status per value. Room is
-// made ahead of the loop (Reserve, ReserveBytes) or, value by value, by one comparison.
+// Builds one Arrow array of any SQL type, appended to by decoders' inner loops: no virtual call, no
+// Status per value. Room is made ahead of the loop (Reserve, ReserveBytes) or, value by value, by
+// one comparison.
 //
-// Out of memory is the only failure: growing throws std::bad_alloc, which the decoder catches at its boundary.
+// Out of memory is the only failure: growing throws std::bad_alloc, which the decoder catches at
+// its boundary.
 #pragma once
 
 #include <cstdint>
@@ -49,12 +51,15 @@ class ColumnBuilder {
   void Reserve(int64_t rows) {
     if (length_ + rows > capacity_) GrowRows(length_ + rows);
   }
-  /// Makes room for `bytes` more of text; kTextSlack bytes behind it may be overwritten by wide stores.
+  /// Makes room for `bytes` more of text; kTextSlack bytes behind it may be overwritten by wide
+  /// stores.
   void ReserveBytes(int64_t bytes) {
-    if (byte_length_ + bytes + kTextSlack > bytes_.capacity()) GrowBytes(byte_length_ + bytes + kTextSlack);
+    if (byte_length_ + bytes + kTextSlack > bytes_.capacity())
+      GrowBytes(byte_length_ + bytes + kTextSlack);
   }
 
-  /// Values of a fixed size; `T` is the Arrow form (Decimal128 for DECIMAL). BOOLEAN is uint8_t here and packed at the end.
+  /// Values of a fixed size; `T` is the Arrow form (Decimal128 for DECIMAL). BOOLEAN is uint8_t
+  /// here and packed at the end.
   template <typename T>
   void Append(T value) {
     Reserve(1);
@@ -72,7 +77,8 @@ class ColumnBuilder {
   /// Closes a list or map whose elements were appended to the children, or a row whose fields were.
   void CloseNested();
 
-  /// For loops over many rows: room was reserved, values go to values<T>()[length()] and on, then AdvanceRows.
+  /// For loops over many rows: room was reserved, values go to values<T>()[length()] and on, then
+  /// AdvanceRows.
   template <typename T>
   T* values() const {
     return reinterpret_cast<T*>(values_.data());
@@ -96,7 +102,8 @@ class ColumnBuilder {
   /// Text of value `row`.
   std::string_view text(int64_t row) const {
     const int32_t* at = offsets() + row;
-    return {reinterpret_cast<const char*>(bytes_.data()) + at[0], static_cast<size_t>(at[1] - at[0])};
+    return {reinterpret_cast<const char*>(bytes_.data()) + at[0],
+            static_cast<size_t>(at[1] - at[0])};
   }
   /// First element of the list at `row`.
   int64_t list_begin(int64_t row) const { return offsets()[row]; }
@@ -121,14 +128,14 @@ class ColumnBuilder {
   std::shared_ptr<arrow::DataType> arrow_type_;
   arrow::MemoryPool* pool_;
   Layout layout_;
-  int width_ = 0;         // Bytes of a fixed value; 4 for offsets.
+  int width_ = 0;  // Bytes of a fixed value; 4 for offsets.
   int64_t length_ = 0;
   int64_t capacity_ = 0;  // Rows that values_ has room for.
   int64_t byte_length_ = 0;
   int64_t null_count_ = 0;
   GrowingBuffer values_;  // Values or offsets; one byte a BOOLEAN.
   GrowingBuffer bytes_;
-  GrowingBuffer nulls_;   // Allocated at the first NULL; bits beyond the last NULL are ones.
+  GrowingBuffer nulls_;  // Allocated at the first NULL; bits beyond the last NULL are ones.
   std::vector<std::unique_ptr<ColumnBuilder>> children_;
 };
 

@@ -1,6 +1,7 @@
 #include "formats/text/number_text.h"
 
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
@@ -52,8 +53,10 @@ char* PutJavaForm(const char* digits, int count, int exponent, char* out) {
 template <typename T>
 int ShortestDigits(T magnitude, char* digits, int* exponent) {
   char text[40];
-  const char* end = std::to_chars(text, text + sizeof(text), magnitude, std::chars_format::scientific).ptr;
-  const char* mark = static_cast<const char*>(std::memchr(text, 'e', static_cast<size_t>(end - text)));
+  const char* end =
+      std::to_chars(text, text + sizeof(text), magnitude, std::chars_format::scientific).ptr;
+  const char* mark =
+      static_cast<const char*>(std::memchr(text, 'e', static_cast<size_t>(end - text)));
   std::from_chars(mark[1] == '+' ? mark + 2 : mark + 1, end, *exponent);
   int count = 0;
   for (const char* p = text; p < mark; ++p) {
@@ -62,8 +65,8 @@ int ShortestDigits(T magnitude, char* digits, int* exponent) {
   return count;
 }
 
-/// Java shows at least two digits and picks the pair nearest to the value. That differs from the shortest single digit only
-/// where values are sparse: 4.9E-324, 1.4E-45.
+/// Java shows at least two digits and picks the pair nearest to the value. That differs from the
+/// shortest single digit only where values are sparse: 4.9E-324, 1.4E-45.
 template <typename T>
 void WidenSingleDigit(T magnitude, char* digits, int* count, int* exponent) {
   if (*count != 1 || magnitude >= std::numeric_limits<T>::min()) return;
@@ -90,36 +93,45 @@ char* WriteFloating(T value, char* out) {
   return PutJavaForm(digits, count, exponent, out);
 }
 
-/// Values that are a whole number of 1/10^k, k <= 4, the bulk of prices and measures. i / 10^k with i < 2^53 is the double
-/// nearest to that decimal, and decimals of at most 15 digits are all different doubles: so these digits, without trailing zeros, are
-/// the shortest.
+/// Values that are a whole number of 1/10^k, k <= 4, the bulk of prices and measures. i / 10^k with
+/// i < 2^53 is the double nearest to that decimal, and decimals of at most 15 digits are all
+/// different doubles: so these digits, without trailing zeros, are the shortest. False: not such a
+/// value.
+template <unsigned k>
+bool WriteAsDecimal(double value, char** out) {
+  constexpr double kPower = kPowersOfTen[k];
+  constexpr uint64_t kWhole = kIntegerPowers[k];
+  const double magnitude = std::abs(value);
+  const auto whole = static_cast<uint64_t>(magnitude * kPower + 0.5);
+  if (static_cast<double>(whole) / kPower != magnitude) return false;
+  char* to = *out;
+  if (value < 0) *to++ = '-';
+  to = WriteUnsigned(whole / kWhole, to);
+  *to++ = '.';
+  const uint64_t digits = DigitBytes(static_cast<uint32_t>(whole % kWhole)) >> (8 * (8 - k));
+  StoreWord(digits | kZeros, to);
+  // Behind the last digit that is not zero, but one stays.
+  const int kept = digits == 0 ? 1 : 8 - std::countl_zero(digits) / 8;
+  *out = to + kept;
+  return true;
+}
+
 char* WriteShortDecimal(double value, char* out) {
   const double magnitude = std::abs(value);
   if (!(magnitude >= 1e-3 && magnitude < 1e7)) return nullptr;
-  for (const unsigned k : {2u, 4u}) {
-    const auto whole = static_cast<uint64_t>(magnitude * kPowersOfTen[k] + 0.5);
-    if (static_cast<double>(whole) / kPowersOfTen[k] != magnitude) continue;
-    if (value < 0) *out++ = '-';
-    const uint64_t power = kIntegerPowers[k];
-    out = WriteInteger(static_cast<int64_t>(whole / power), out);
-    *out++ = '.';
-    uint64_t fraction = whole % power;
-    for (unsigned i = k; i > 0; --i, fraction /= 10) out[i - 1] = static_cast<char>('0' + fraction % 10);
-    out += k;
-    while (out[-1] == '0' && out[-2] != '.') --out;
-    return out;
-  }
-  return nullptr;
+  return WriteAsDecimal<2>(value, &out) || WriteAsDecimal<4>(value, &out) ? out : nullptr;
 }
 
 /// Decimal digits of the magnitude, most significant first. Returns their count, 1 for zero.
 int MagnitudeDigits(const arrow::Decimal128& value, char* digits, bool* negative) {
   *negative = value.high_bits() < 0;
-  auto magnitude = (static_cast<unsigned __int128>(static_cast<uint64_t>(value.high_bits())) << 64) | value.low_bits();
+  auto magnitude =
+      (static_cast<unsigned __int128>(static_cast<uint64_t>(value.high_bits())) << 64) |
+      value.low_bits();
   if (*negative) magnitude = ~magnitude + 1;
   constexpr uint64_t kChunk = 10'000'000'000'000'000'000u;  // 10^19, the largest power in 64 bits.
   if ((magnitude >> 64) == 0 && static_cast<uint64_t>(magnitude) < kChunk) {
-    return static_cast<int>(std::to_chars(digits, digits + 40, static_cast<uint64_t>(magnitude)).ptr - digits);
+    return static_cast<int>(WriteUnsigned(static_cast<uint64_t>(magnitude), digits) - digits);
   }
   const unsigned __int128 quotient = magnitude / kChunk;
   auto low = static_cast<uint64_t>(magnitude % kChunk);
@@ -139,6 +151,14 @@ int MagnitudeDigits(const arrow::Decimal128& value, char* digits, bool* negative
 /// Digits with the point `scale` from the right: "0.05", "12.50".
 char* PutPlain(const char* digits, int count, int scale, char* out) {
   const auto size = static_cast<size_t>(count);
+  if (count <= 16 && scale > 0 &&
+      scale < count) {  // Copies of fixed length: both texts have room for more.
+    const auto whole = static_cast<size_t>(count - scale);
+    std::memcpy(out, digits, 16);
+    out[whole] = '.';
+    std::memcpy(out + whole + 1, digits + whole, 16);
+    return out + size + 1;
+  }
   if (scale <= 0) return PutZeros(-scale, Put({digits, size}, out));
   if (count <= scale) {
     out = PutZeros(scale - count, Put("0.", out));
@@ -152,7 +172,19 @@ char* PutPlain(const char* digits, int count, int scale, char* out) {
 
 }  // namespace
 
-char* WriteInteger(int64_t value, char* out) { return std::to_chars(out, out + 24, value).ptr; }
+char* WriteUnsigned(uint64_t value, char* out) {
+  constexpr uint64_t kEight = 100'000'000;
+  if (value >= kEight) {
+    out = WriteUnsigned(value / kEight, out);
+    StoreWord(DigitBytes(static_cast<uint32_t>(value % kEight)) | kZeros, out);
+    return out + 8;
+  }
+  const uint64_t digits = DigitBytes(static_cast<uint32_t>(value));
+  // The last digit stays, whatever it is.
+  const int leading = std::countr_zero(digits | uint64_t{1} << 56) / 8;
+  StoreWord((digits | kZeros) >> (8 * leading), out);
+  return out + 8 - leading;
+}
 
 char* WriteDouble(double value, char* out) {
   if (char* end = WriteShortDecimal(value, out)) return end;
@@ -234,15 +266,18 @@ bool ParseFloating(std::string_view text, T* value) {
     const char last = text.back() | 0x20;
     if (last == 'f' || last == 'd') text.remove_suffix(1);
   }
-  if (text.empty() || !(IsDigit(text.front()) || text.front() == '.')) return false;  // No "inf", no second sign.
+  if (text.empty() || !(IsDigit(text.front()) || text.front() == '.'))
+    return false;  // No "inf", no second sign.
   T number = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (stop != end) return false;
   if (error == std::errc::result_out_of_range) {
-    // from_chars does not say on which side. A negative exponent or only zeros before it means too small.
+    // from_chars does not say on which side. A negative exponent or only zeros before it means too
+    // small.
     const size_t mark = text.find_first_of("eE");
-    const bool tiny = mark != std::string_view::npos ? text[mark + 1] == '-' : text.front() == '0' || text.front() == '.';
+    const bool tiny = mark != std::string_view::npos ? text[mark + 1] == '-'
+                                                     : text.front() == '0' || text.front() == '.';
     number = tiny ? T{0} : std::numeric_limits<T>::infinity();
   } else if (error != std::errc()) {
     return false;
@@ -283,11 +318,12 @@ bool ParseFloat(std::string_view text, float* value) { return ParseFloating(text
 
 namespace {
 
-/// The parts of a BigDecimal's text: digits (point removed, at most `kKept`), and where the point stands.
+/// The parts of a BigDecimal's text: digits (point removed, at most `kKept`), and where the point
+/// stands.
 struct DecimalParts {
   bool negative = false;
-  int64_t point = 0;          // Digits before the point, exponent added.
-  std::string_view whole;     // Digits before and after the point in the text.
+  int64_t point = 0;       // Digits before the point, exponent added.
+  std::string_view whole;  // Digits before and after the point in the text.
   std::string_view fraction;
 };
 
@@ -323,7 +359,8 @@ bool SplitDecimal(std::string_view text, DecimalParts* parts) {
 
 arrow::Decimal128 ToDecimal(unsigned __int128 magnitude, bool negative) {
   if (negative) magnitude = ~magnitude + 1;
-  return arrow::Decimal128(static_cast<int64_t>(static_cast<uint64_t>(magnitude >> 64)), static_cast<uint64_t>(magnitude));
+  return arrow::Decimal128(static_cast<int64_t>(static_cast<uint64_t>(magnitude >> 64)),
+                           static_cast<uint64_t>(magnitude));
 }
 
 /// At most 38 digits arrive here, so the products stay within 128 bits.
@@ -333,7 +370,8 @@ unsigned __int128 PowerOfTen(int exponent) {
   return power;
 }
 
-DecimalOutcome FinishDecimal(const DecimalParts& parts, int precision, int scale, arrow::Decimal128* value) {
+DecimalOutcome FinishDecimal(const DecimalParts& parts, int precision, int scale,
+                             arrow::Decimal128* value) {
   const size_t digit_count = parts.whole.size() + parts.fraction.size();
   const auto digit = [&](size_t i) {
     return i < parts.whole.size() ? parts.whole[i] : parts.fraction[i - parts.whole.size()];
@@ -342,7 +380,8 @@ DecimalOutcome FinishDecimal(const DecimalParts& parts, int precision, int scale
   while (first < digit_count && digit(first) == '0') ++first;
   *value = arrow::Decimal128(0);
   if (first == digit_count) return DecimalOutcome::kOk;
-  const int64_t kept = parts.point - static_cast<int64_t>(first) + scale;  // Digits of the unscaled result before rounding.
+  const int64_t kept = parts.point - static_cast<int64_t>(first) +
+                       scale;  // Digits of the unscaled result before rounding.
   if (kept > precision) return DecimalOutcome::kTooLarge;
   if (kept < 0) return DecimalOutcome::kOk;
   unsigned __int128 magnitude = 0;
@@ -359,17 +398,21 @@ DecimalOutcome FinishDecimal(const DecimalParts& parts, int precision, int scale
 
 }  // namespace
 
-bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision, int scale, arrow::Decimal128* value) {
+bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision,
+                      int scale, arrow::Decimal128* value) {
   const int shift = scale - fraction_digits;
   if (shift < 0 || shift > 18) return false;
-  const unsigned __int128 magnitude = static_cast<unsigned __int128>(mantissa) * kIntegerPowers[static_cast<size_t>(shift)];
+  const unsigned __int128 magnitude =
+      static_cast<unsigned __int128>(mantissa) * kIntegerPowers[static_cast<size_t>(shift)];
   if (magnitude >= PowerOfTen(precision)) return false;
   *value = ToDecimal(magnitude, negative);
   return true;
 }
 
-DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale, arrow::Decimal128* value) {
-  // Up to 18 digits with no more fraction digits than the column: 64-bit arithmetic, then one multiplication.
+DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale,
+                            arrow::Decimal128* value) {
+  // Up to 18 digits with no more fraction digits than the column: 64-bit arithmetic, then one
+  // multiplication.
   const char* p = text.data();
   const char* end = p + text.size();
   const bool negative = p < end && *p == '-';

@@ -1,5 +1,6 @@
-// Numbers as Java writes and reads them, the form that csv and json share (formats.md §0.5). Writers put characters at a
-// pointer with room for kMaxNumberChars and return the end; readers take the whole text or fail.
+// Numbers as Java writes and reads them, the form that csv and json share (formats.md §0.5).
+// Writers put characters at a pointer with room for kMaxNumberChars and return the end; readers
+// take the whole text or fail.
 #pragma once
 
 #include <array>
@@ -15,11 +16,17 @@ namespace sluice::formats::text {
 /// Room that any number needs: DECIMAL(38,38) with sign, "0." and digits is the longest.
 constexpr int kMaxNumberChars = 64;
 
-char* WriteInteger(int64_t value, char* out);
+char* WriteUnsigned(uint64_t value, char* out);
+inline char* WriteInteger(int64_t value, char* out) {
+  if (value < 0) *out++ = '-';
+  return WriteUnsigned(value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value),
+                       out);
+}
 /// Shortest digits that read back to the same value, in Java's form: "1.0E7", "0.001", "NaN".
 char* WriteDouble(double value, char* out);
 char* WriteFloat(float value, char* out);
-/// `plain`: all `scale` digits ("100.00"). Otherwise without trailing zeros as Java's BigDecimal ("1E+2").
+/// `plain`: all `scale` digits ("100.00"). Otherwise without trailing zeros as Java's BigDecimal
+/// ("1E+2").
 char* WriteDecimal(const arrow::Decimal128& unscaled, int scale, bool plain, char* out);
 
 /// Cuts what Java's String.trim cuts: characters up to U+0020.
@@ -31,17 +38,20 @@ inline std::string_view TrimJava(std::string_view text) {
 
 /// Sign and decimal digits within [min, max]; nothing around them.
 bool ParseInteger(std::string_view text, int64_t min, int64_t max, int64_t* value);
-/// Java's Double.parseDouble without hexadecimal forms; nothing around. Values too large become infinite.
+/// Java's Double.parseDouble without hexadecimal forms; nothing around. Values too large become
+/// infinite.
 bool ParseDouble(std::string_view text, double* value);
 bool ParseFloat(std::string_view text, float* value);
 
 enum class DecimalOutcome : uint8_t { kOk, kTooLarge, kInvalid };
-/// BigDecimal's text, also "1e3"; rounded HALF_UP to `scale`. kTooLarge: more than `precision` digits, which reads as NULL.
-DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale, arrow::Decimal128* value);
+/// BigDecimal's text, also "1e3"; rounded HALF_UP to `scale`. kTooLarge: more than `precision`
+/// digits, which reads as NULL.
+DecimalOutcome ParseDecimal(std::string_view text, int precision, int scale,
+                            arrow::Decimal128* value);
 
-inline constexpr std::array<double, 23> kPowersOfTen = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                                        1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                                        1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+inline constexpr std::array<double, 23> kPowersOfTen = {
+    1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
+    1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 inline constexpr std::array<uint64_t, 20> kIntegerPowers = [] {
   std::array<uint64_t, 20> powers{};
   uint64_t power = 1;
@@ -56,18 +66,22 @@ inline constexpr std::array<uint64_t, 20> kIntegerPowers = [] {
 inline bool DoubleFromParts(uint64_t mantissa, int fraction_digits, bool negative, double* value) {
   // Clinger's fast path: both operands exact, one correctly rounded operation.
   if (mantissa > uint64_t{1} << 53 || fraction_digits > 22) return false;
-  const double number = static_cast<double>(mantissa) / kPowersOfTen[static_cast<size_t>(fraction_digits)];
+  const double number =
+      static_cast<double>(mantissa) / kPowersOfTen[static_cast<size_t>(fraction_digits)];
   *value = negative ? -number : number;
   return true;
 }
 
-/// mantissa / 10^fraction_digits as the unscaled value of DECIMAL(precision, scale). False when it has more digits than that or
-/// needs rounding.
-bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision, int scale, arrow::Decimal128* value);
+/// mantissa / 10^fraction_digits as the unscaled value of DECIMAL(precision, scale). False when it
+/// has more digits than that or needs rounding.
+bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int precision,
+                      int scale, arrow::Decimal128* value);
 
-/// Digits with at most one point as mantissa / 10^fraction_digits, for at most 8 digits before the point and 7 behind. Reads 8 bytes
-/// before `end` and before the point: 16 bytes before `end` must be readable. False: not of that form.
-inline bool ReadFixedPoint(const char* begin, const char* end, uint64_t* mantissa, int* fraction_digits) {
+/// Digits with at most one point as mantissa / 10^fraction_digits, for at most 8 digits before the
+/// point and 7 behind. Reads 8 bytes before `end` and before the point: 16 bytes before `end` must
+/// be readable. False: not of that form.
+inline bool ReadFixedPoint(const char* begin, const char* end, uint64_t* mantissa,
+                           int* fraction_digits) {
   const auto size = static_cast<unsigned>(end - begin);
   if (size - 1 >= 16) return false;
   const uint64_t last = LoadWord(end - 8);

@@ -1,9 +1,12 @@
-// Characters under construction: an encoder's inner loop writes at a pointer after asking for room once per row or text.
+// Characters under construction: an encoder's inner loop writes at a pointer after asking for room
+// once per row or text.
 #pragma once
 
 #include <cstring>
 #include <memory>
 #include <string_view>
+
+#include "formats/text/swar.h"
 
 namespace sluice::formats::text {
 
@@ -22,7 +25,7 @@ class OutputBuffer {
   }
   void Put(std::string_view text) {
     char* to = Room(text.size());
-    if (!text.empty()) std::memcpy(to, text.data(), text.size());
+    CopyShort(text.data(), text.size(), to);
     end_ = to + text.size();
   }
   size_t size() const { return static_cast<size_t>(end_ - begin_.get()); }

@@ -65,7 +65,8 @@ ScalarRules MakeScalarRules(const SqlType& type, Dialect dialect, TimestampStyle
   rules.scale = type.scale();
   rules.lenient_date = dialect == Dialect::kCsv;
   rules.time = {dialect == Dialect::kJson, dialect == Dialect::kJson, type.precision()};
-  rules.timestamp = MakeTimestampRules(style, type.kind() == TypeKind::kTimestampLtz, type.precision());
+  rules.timestamp =
+      MakeTimestampRules(style, type.kind() == TypeKind::kTimestampLtz, type.precision());
   rules.min = kNoMin;
   rules.max = kNoMax;
   if (type.kind() == TypeKind::kTinyint) {
@@ -163,7 +164,8 @@ std::string DescribeBadScalar(const ScalarRules& rules, std::string_view text) {
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz: {
       const char* reason = TemporalReason(rules, text);
-      return "Text " + shown + " could not be parsed: " + (reason == nullptr ? "it is out of range" : reason);
+      return "Text " + shown +
+             " could not be parsed: " + (reason == nullptr ? "it is out of range" : reason);
     }
     default:
       return "Text " + shown + " is not usable here";

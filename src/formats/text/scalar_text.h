@@ -1,5 +1,5 @@
-// One scalar column's way from text: rules fixed per column, values appended to its builder. csv reads all fields so, json its
-// string values.
+// One scalar column's way from text: rules fixed per column, values appended to its builder. csv
+// reads all fields so, json its string values.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ enum class Dialect : uint8_t { kCsv, kJson };
 /// Rules of a scalar type; nested types get kind only.
 ScalarRules MakeScalarRules(const SqlType& type, Dialect dialect, TimestampStyle style);
 
-/// Appends the value of `text`; false, with nothing appended, when it is none. DECIMAL with too many digits appends NULL.
-/// Text and binary columns included; not for nested ones.
+/// Appends the value of `text`; false, with nothing appended, when it is none. DECIMAL with too
+/// many digits appends NULL. Text and binary columns included; not for nested ones.
 bool AppendScalar(const ScalarRules& rules, std::string_view text, ColumnBuilder& column);
 
 /// Why `text` is no value of that column: "For input string: \"abc\". …" in a sentence or two.

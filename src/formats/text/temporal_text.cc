@@ -1,5 +1,6 @@
 #include "formats/text/temporal_text.h"
 
+#include <bit>
 #include <charconv>
 #include <cstring>
 
@@ -17,16 +18,37 @@ struct Civil {
 };
 
 /// Inverse of DaysFromCivil, by counting in 400-year eras that begin on 1 March.
-Civil CivilFromDays(int64_t days) {
+Civil CivilFromAnyDays(int64_t days) {
   days += 719468;  // From 0000-03-01.
   const int64_t era = (days >= 0 ? days : days - 146096) / 146097;
   const auto day_of_era = static_cast<unsigned>(days - era * 146097);
-  const unsigned year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-  const unsigned day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const unsigned year_of_era =
+      (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
+  const unsigned day_of_year =
+      day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
   const unsigned shifted_month = (5 * day_of_year + 2) / 153;
   const unsigned day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
   const unsigned month = shifted_month < 10 ? shifted_month + 3 : shifted_month - 9;
   return {static_cast<int64_t>(year_of_era) + era * 400 + (month <= 2 ? 1 : 0), month, day};
+}
+
+/// The same for years 0 to 9999 by multiplications (C. Neri and L. Schneider, "Euclidean affine
+/// functions and their application to calendar algorithms", 2022).
+Civil CivilFromDays(int64_t days) {
+  if (days < -719468 || days > 2'932'896) return CivilFromAnyDays(days);
+  const auto shifted = static_cast<uint32_t>(days + 719468);
+  const uint32_t quarter_days = 4 * shifted + 3;
+  const uint32_t century = quarter_days / 146097;
+  const uint32_t century_days = (quarter_days % 146097) | 3;
+  const uint64_t year_product = uint64_t{2939745} * century_days;
+  const auto year_of_century = static_cast<uint32_t>(year_product >> 32);
+  const uint32_t day_of_year = static_cast<uint32_t>(year_product) / 2939745 / 4;
+  const uint32_t month_product = 2141 * day_of_year + 197913;
+  const uint32_t month = month_product >> 16;
+  const uint32_t day = (month_product & 0xFFFF) / 2141;
+  const bool next_year = day_of_year >= 306;
+  return {static_cast<int64_t>(100 * century + year_of_century) + (next_year ? 1 : 0),
+          next_year ? month - 12 : month, day + 1};
 }
 
 unsigned DaysInMonth(int64_t year, unsigned month) {
@@ -57,6 +79,14 @@ char* PutYear(int64_t year, char* out) {
 
 char* PutDate(int64_t days, char* out) {
   const Civil civil = CivilFromDays(days);
+  if (civil.year >= 0 && civil.year <= 9999) [[likely]] {
+    const auto number = static_cast<uint32_t>(civil.year) * 10000 + civil.month * 100 + civil.day;
+    const uint64_t digits = DigitBytes(number) | kZeros;  // yyyyMMdd
+    StoreWord((digits & 0xFFFFFFFF) | (digits >> 32 & 0xFFFF) << 40 | 0x2D00002D00000000, out);
+    out[8] = static_cast<char>(digits >> 48);
+    out[9] = static_cast<char>(digits >> 56);
+    return out + 10;
+  }
   out = PutYear(civil.year, out);
   *out++ = '-';
   out = PutTwo(civil.month, out);
@@ -64,22 +94,32 @@ char* PutDate(int64_t days, char* out) {
   return PutTwo(civil.day, out);
 }
 
-char* PutClock(unsigned second_of_day, char* out) {
-  out = PutTwo(second_of_day / 3600, out);
-  *out++ = ':';
-  out = PutTwo(second_of_day / 60 % 60, out);
-  *out++ = ':';
-  return PutTwo(second_of_day % 60, out);
+char* PutClock(uint32_t second_of_day, char* out) {
+  const uint32_t number =
+      second_of_day / 3600 * 10000 + second_of_day / 60 % 60 * 100 + second_of_day % 60;
+  const uint64_t digits = DigitBytes(number) | kZeros;  // 00HHmmss
+  StoreWord((digits >> 16 & 0xFFFF) | (digits >> 32 & 0xFFFF) << 24 | (digits >> 48) << 48 |
+                0x00003A00003A0000,
+            out);
+  return out + 8;
 }
 
-/// ".12" without trailing zeros, nothing for zero. `digits`: how many the fraction has in full.
-char* PutFraction(uint64_t fraction, int digits, char* out) {
+/// ".12" without trailing zeros, nothing for zero. `digits`: how many the fraction has in full, 3,
+/// 6 or 9.
+char* PutFraction(uint32_t fraction, int digits, char* out) {
   if (fraction == 0) return out;
   *out++ = '.';
-  for (int i = digits - 1; i >= 0; --i, fraction /= 10) out[i] = static_cast<char>('0' + fraction % 10);
-  out += digits;
-  while (out[-1] == '0') --out;
-  return out;
+  const uint32_t last = digits == 9 ? fraction % 10 : 0;
+  const uint32_t eight = digits == 9   ? fraction / 10
+                         : digits == 6 ? fraction * 100
+                                       : fraction * 100'000;
+  const uint64_t bytes = DigitBytes(eight);
+  StoreWord(bytes | kZeros, out);
+  if (last != 0) {
+    out[8] = static_cast<char>('0' + last);
+    return out + 9;
+  }
+  return out + 8 - std::countl_zero(bytes) / 8;
 }
 
 // ---- Reading ----
@@ -91,8 +131,10 @@ constexpr char kNotATimestamp[] = "expected a timestamp like 2020-01-31 10:00:00
 constexpr char kNotAnIsoTimestamp[] = "expected a timestamp like 2020-01-31T10:00:00";
 constexpr char kNoSeconds[] = "seconds are required, as in 2020-01-31 10:00:00";
 constexpr char kNoZone[] = "TIMESTAMP_LTZ needs a final Z, as in 2020-01-31 10:00:00Z";
-constexpr char kNoIsoZone[] = "TIMESTAMP_LTZ needs a final Z or an offset, as in 2020-01-31T10:00:00+02:00";
-constexpr char kUnwantedZone[] = "TIMESTAMP takes no Z and no offset; declare the column as TIMESTAMP_LTZ";
+constexpr char kNoIsoZone[] =
+    "TIMESTAMP_LTZ needs a final Z or an offset, as in 2020-01-31T10:00:00+02:00";
+constexpr char kUnwantedZone[] =
+    "TIMESTAMP takes no Z and no offset; declare the column as TIMESTAMP_LTZ";
 constexpr char kOutOfRange[] = "the instant does not fit the column's precision in 64 bits";
 constexpr char kTrailing[] = "unexpected characters after the value";
 
@@ -165,8 +207,8 @@ const char* ReadDays(Cursor& cursor, bool lenient, DayOverflow overflow, int64_t
   int64_t year = 0;
   unsigned month = 0;
   unsigned day = 0;
-  if (!ReadYear(cursor, &year) || !cursor.Take('-') || !ReadOneOrTwo(cursor, lenient, &month) || !cursor.Take('-') ||
-      !ReadOneOrTwo(cursor, lenient, &day)) {
+  if (!ReadYear(cursor, &year) || !cursor.Take('-') || !ReadOneOrTwo(cursor, lenient, &month) ||
+      !cursor.Take('-') || !ReadOneOrTwo(cursor, lenient, &day)) {
     return kNotADate;
   }
   if (month < 1 || month > 12 || day < 1 || day > 31) return kNoSuchDay;
@@ -185,7 +227,8 @@ struct ClockTime {
   bool has_seconds = false;
 };
 
-/// "10:00", "10:00:00", "10:00:00.5". 24:00 with all else zero is let through for the caller to judge.
+/// "10:00", "10:00:00", "10:00:00.5". 24:00 with all else zero is let through for the caller to
+/// judge.
 bool ReadClock(Cursor& cursor, ClockTime* time) {
   unsigned hour = 0;
   unsigned minute = 0;
@@ -224,9 +267,11 @@ bool ReadOffset(Cursor& cursor, int64_t* seconds) {
   return true;
 }
 
-constexpr int64_t kNanosPerUnit[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000, 10'000, 1'000, 100, 10, 1};
+constexpr int64_t kNanosPerUnit[] = {1'000'000'000, 100'000'000, 10'000'000, 1'000'000, 100'000,
+                                     10'000,        1'000,       100,        10,        1};
 
-const char* JoinInstant(int64_t seconds, uint32_t nanos, const TimestampRules& rules, int64_t* value) {
+const char* JoinInstant(int64_t seconds, uint32_t nanos, const TimestampRules& rules,
+                        int64_t* value) {
   const int64_t cut = nanos - nanos % kNanosPerUnit[rules.precision];
   const int64_t fraction = cut / (1'000'000'000 / rules.units_per_second);
   int64_t scaled = 0;
@@ -242,17 +287,23 @@ bool MatchPattern(uint64_t difference, uint64_t allowance) {
   return (((difference + allowance) | difference) & 0x8080808080808080) == 0;
 }
 
-unsigned Nibble(uint64_t word, int index) { return static_cast<unsigned>(word >> (8 * index)) & 0xF; }
+unsigned Nibble(uint64_t word, int index) {
+  return static_cast<unsigned>(word >> (8 * index)) & 0xF;
+}
 
-/// "yyyy-MM-ddxHH:mm:ss" of ordinary years, without branches per character. False: the general reader decides.
+/// "yyyy-MM-ddxHH:mm:ss" of ordinary years, without branches per character. False: the general
+/// reader decides.
 bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
   const uint64_t date = LoadWord(p) ^ LoadWord("0000-00-");
-  const uint64_t middle_pattern = LoadWord("00 00:00") ^ (static_cast<uint64_t>(' ' ^ separator) << 16);
+  const uint64_t middle_pattern =
+      LoadWord("00 00:00") ^ (static_cast<uint64_t>(' ' ^ separator) << 16);
   const uint64_t middle = LoadWord(p + 8) ^ middle_pattern;
   // 0x76 lets 0 to 9 pass below the top bit, 0x7F only 0.
-  if (!MatchPattern(date, 0x7F76767F76767676) || !MatchPattern(middle, 0x76767F76767F7676)) return false;
+  if (!MatchPattern(date, 0x7F76767F76767676) || !MatchPattern(middle, 0x76767F76767F7676))
+    return false;
   if (p[16] != ':' || !IsDigit(p[17]) || !IsDigit(p[18])) return false;
-  const unsigned year = Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
+  const unsigned year =
+      Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
   const unsigned month = Nibble(date, 5) * 10 + Nibble(date, 6);
   const unsigned day = Nibble(middle, 0) * 10 + Nibble(middle, 1);
   const unsigned hour = Nibble(middle, 3) * 10 + Nibble(middle, 4);
@@ -267,7 +318,8 @@ bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
 bool ReadCommonDate(const char* p, int32_t* days) {
   const uint64_t date = LoadWord(p) ^ LoadWord("0000-00-");
   if (!MatchPattern(date, 0x7F76767F76767676) || !IsDigit(p[8]) || !IsDigit(p[9])) return false;
-  const unsigned year = Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
+  const unsigned year =
+      Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
   const unsigned month = Nibble(date, 5) * 10 + Nibble(date, 6);
   const auto day = static_cast<unsigned>((p[8] - '0') * 10 + (p[9] - '0'));
   if (month - 1 > 11 || day - 1 > 27) return false;
@@ -276,8 +328,8 @@ bool ReadCommonDate(const char* p, int32_t* days) {
 }
 
 /// What may follow the seconds: nothing, a fraction, Z as the column wants.
-const char* FinishCommonTimestamp(std::string_view rest, int64_t seconds, const TimestampRules& rules, int64_t* value,
-                                  bool* done) {
+const char* FinishCommonTimestamp(std::string_view rest, int64_t seconds,
+                                  const TimestampRules& rules, int64_t* value, bool* done) {
   uint32_t nanos = 0;
   *done = false;
   if (!rest.empty() && rest.front() == '.') {
@@ -318,7 +370,8 @@ char* WriteTime(int32_t millis_of_day, char* out) {
   return PutFraction(static_cast<unsigned>(millis_of_day) % 1000, 3, out);
 }
 
-char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant, char* out) {
+char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant,
+                     char* out) {
   int64_t seconds = value / units_per_second;
   int64_t fraction = value % units_per_second;
   if (fraction < 0) {
@@ -335,7 +388,7 @@ char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle sty
   *out++ = style == TimestampStyle::kSql ? ' ' : 'T';
   out = PutClock(static_cast<unsigned>(second_of_day), out);
   const int digits = units_per_second == 1000 ? 3 : units_per_second == 1'000'000 ? 6 : 9;
-  out = PutFraction(static_cast<uint64_t>(fraction), digits, out);
+  out = PutFraction(static_cast<uint32_t>(fraction), digits, out);
   if (instant) *out++ = 'Z';
   return out;
 }
@@ -368,7 +421,10 @@ const char* ParseTime(std::string_view text, const TimeRules& rules, int32_t* mi
 }
 
 TimestampRules MakeTimestampRules(TimestampStyle style, bool instant, int precision) {
-  return {style, instant, precision, precision <= 3 ? 1000 : precision <= 6 ? 1'000'000 : 1'000'000'000};
+  return {style, instant, precision,
+          precision <= 3   ? 1000
+          : precision <= 6 ? 1'000'000
+                           : 1'000'000'000};
 }
 
 const char* ParseTimestamp(std::string_view text, const TimestampRules& rules, int64_t* value) {

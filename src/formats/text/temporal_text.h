@@ -1,5 +1,6 @@
-// Dates and times as csv and json write and read them (formats.md §0.5). Writers put characters at a pointer with room for
-// kMaxTemporalChars and return the end. Readers return nullptr when the text is fine, else the reason in a few words.
+// Dates and times as csv and json write and read them (formats.md §0.5). Writers put characters at
+// a pointer with room for kMaxTemporalChars and return the end. Readers return nullptr when the
+// text is fine, else the reason in a few words.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,8 @@ constexpr int kMaxTemporalChars = 48;
 
 enum class TimestampStyle : uint8_t {
   kSql,  // "2020-01-01 10:00:00.12", TIMESTAMP_LTZ with Z.
-  kIso,  // "2020-01-01T10:00:00.12", TIMESTAMP_LTZ with Z or, when reading, any offset; seconds may be left out.
+  kIso,  // "2020-01-01T10:00:00.12", TIMESTAMP_LTZ with Z or, when reading, any offset; seconds may
+         // be left out.
 };
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar.
@@ -28,7 +30,8 @@ inline int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
 char* WriteDate(int32_t days, char* out);
 char* WriteTime(int32_t millis_of_day, char* out);
 /// `units_per_second`: 1,000, 1,000,000 or 1,000,000,000; `instant`: TIMESTAMP_LTZ, with a final Z.
-char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant, char* out);
+char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant,
+                     char* out);
 
 /// `lenient`: months and days of one digit (csv). Impossible days are refused either way.
 const char* ParseDate(std::string_view text, bool lenient, int32_t* days);
@@ -48,7 +51,8 @@ struct TimestampRules {
 };
 /// Rules for a column of that precision.
 TimestampRules MakeTimestampRules(TimestampStyle style, bool instant, int precision);
-/// The fraction is cut to the precision. Out of the range of 64 bits is a reason too, never a wrapped number.
+/// The fraction is cut to the precision. Out of the range of 64 bits is a reason too, never a
+/// wrapped number.
 const char* ParseTimestamp(std::string_view text, const TimestampRules& rules, int64_t* value);
 
 }  // namespace sluice::formats::text

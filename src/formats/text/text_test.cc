@@ -23,7 +23,8 @@ std::string Float(float value) {
 }
 std::string Decimal(const char* unscaled, int scale, bool plain) {
   char out[kMaxNumberChars];
-  return {out, static_cast<size_t>(WriteDecimal(arrow::Decimal128(unscaled), scale, plain, out) - out)};
+  return {out,
+          static_cast<size_t>(WriteDecimal(arrow::Decimal128(unscaled), scale, plain, out) - out)};
 }
 
 TEST(NumberText, DoublesInJavaForm) {
@@ -31,12 +32,29 @@ TEST(NumberText, DoublesInJavaForm) {
     double value;
     const char* text;
   };
-  const Case cases[] = {{1e7, "1.0E7"},         {1e-5, "1.0E-5"},    {1.1e-4, "1.1E-4"},       {0.001, "0.001"}, {9999999.0, "9999999.0"},
-                        {1.23456789125e8, "1.23456789125E8"}, {1e21, "1.0E21"}, {-0.0, "-0.0"}, {0.0, "0.0"},     {4.9e-324, "4.9E-324"},
-                        {1.5, "1.5"},           {-2.25e10, "-2.25E10"}, {0.1, "0.1"},          {100, "100.0"},   {1234.5678, "1234.5678"},
-                        {-0.0012, "-0.0012"},   {1e100, "1.0E100"},  {2.2250738585072014E-308, "2.2250738585072014E-308"},
-                        {1.7976931348623157e308, "1.7976931348623157E308"}, {0.30000000000000004, "0.30000000000000004"},
-                        {std::nan(""), "NaN"},  {INFINITY, "Infinity"}, {-INFINITY, "-Infinity"}};
+  const Case cases[] = {{1e7, "1.0E7"},
+                        {1e-5, "1.0E-5"},
+                        {1.1e-4, "1.1E-4"},
+                        {0.001, "0.001"},
+                        {9999999.0, "9999999.0"},
+                        {1.23456789125e8, "1.23456789125E8"},
+                        {1e21, "1.0E21"},
+                        {-0.0, "-0.0"},
+                        {0.0, "0.0"},
+                        {4.9e-324, "4.9E-324"},
+                        {1.5, "1.5"},
+                        {-2.25e10, "-2.25E10"},
+                        {0.1, "0.1"},
+                        {100, "100.0"},
+                        {1234.5678, "1234.5678"},
+                        {-0.0012, "-0.0012"},
+                        {1e100, "1.0E100"},
+                        {2.2250738585072014E-308, "2.2250738585072014E-308"},
+                        {1.7976931348623157e308, "1.7976931348623157E308"},
+                        {0.30000000000000004, "0.30000000000000004"},
+                        {std::nan(""), "NaN"},
+                        {INFINITY, "Infinity"},
+                        {-INFINITY, "-Infinity"}};
   for (const Case& c : cases) EXPECT_EQ(Double(c.value), c.text);
   EXPECT_EQ(Float(3.402823E38f), "3.402823E38");
   EXPECT_EQ(Float(1.4e-45f), "1.4E-45");
@@ -48,14 +66,19 @@ TEST(NumberText, DoublesReadBack) {
   std::mt19937_64 random(1);
   for (int i = 0; i < 200'000; ++i) {
     double value = std::bit_cast<double>(random());
-    if (i % 3 == 0) value = static_cast<double>(static_cast<int64_t>(random() % 20'000'000'000) - 10'000'000'000) / 1000;
+    if (i % 3 == 0)
+      value =
+          static_cast<double>(static_cast<int64_t>(random() % 20'000'000'000) - 10'000'000'000) /
+          1000;
     if (!std::isfinite(value)) continue;
     const std::string text = Double(value);
     double read = 0;
     ASSERT_TRUE(ParseDouble(text, &read)) << text;
     ASSERT_EQ(std::bit_cast<uint64_t>(read), std::bit_cast<uint64_t>(value)) << text;
     char shortest[40];
-    const auto length = std::to_chars(shortest, shortest + 40, std::abs(value), std::chars_format::scientific).ptr - shortest;
+    const auto length =
+        std::to_chars(shortest, shortest + 40, std::abs(value), std::chars_format::scientific).ptr -
+        shortest;
     const auto digits = [](std::string_view s) {
       s = s.substr(0, s.find_first_of("eE"));
       std::string kept;
@@ -81,9 +104,11 @@ TEST(NumberText, Decimals) {
   EXPECT_EQ(Decimal("10000", 2, true), "100.00");
   EXPECT_EQ(Decimal("27000000000", 18, true), "0.000000027000000000");
   EXPECT_EQ(Decimal("0", 18, true), "0.000000000000000000");
-  EXPECT_EQ(Decimal("-99999999999999999999999999999999999999", 10, true), "-9999999999999999999999999999.9999999999");
+  EXPECT_EQ(Decimal("-99999999999999999999999999999999999999", 10, true),
+            "-9999999999999999999999999999.9999999999");
   EXPECT_EQ(Decimal("10000000000000000000", 0, true), "10000000000000000000");
-  EXPECT_EQ(Decimal("100000000000000000000000000000000000000", 0, true), "100000000000000000000000000000000000000");
+  EXPECT_EQ(Decimal("100000000000000000000000000000000000000", 0, true),
+            "100000000000000000000000000000000000000");
 }
 
 TEST(NumberText, DecimalsReadBack) {
@@ -111,11 +136,26 @@ TEST(NumberText, ReadsDecimals) {
     int scale;
     const char* expected;  // Unscaled; "" too large; "x" invalid.
   };
-  const Case cases[] = {{"1e1", 10, 2, "1000"},  {"1.005", 10, 2, "101"},  {"-1.005", 10, 2, "-101"}, {"0.004", 10, 2, "0"},
-                        {"99999.9", 4, 1, ""},   {"999.95", 4, 1, ""},     {"999.94", 4, 1, "9999"},  {".5", 10, 0, "1"},
-                        {"5.", 10, 1, "50"},     {"+7", 10, 0, "7"},       {"0.05e2", 10, 1, "50"},   {"1e400", 10, 0, ""},
-                        {"1e-400", 10, 0, "0"},  {"0e999999999", 3, 0, "0"}, {"", 10, 0, "x"},        {".", 10, 0, "x"},
-                        {"1e", 10, 0, "x"},      {"1e99999999999", 10, 0, "x"}, {"--1", 10, 0, "x"},  {"1 ", 10, 0, "x"},
+  const Case cases[] = {{"1e1", 10, 2, "1000"},
+                        {"1.005", 10, 2, "101"},
+                        {"-1.005", 10, 2, "-101"},
+                        {"0.004", 10, 2, "0"},
+                        {"99999.9", 4, 1, ""},
+                        {"999.95", 4, 1, ""},
+                        {"999.94", 4, 1, "9999"},
+                        {".5", 10, 0, "1"},
+                        {"5.", 10, 1, "50"},
+                        {"+7", 10, 0, "7"},
+                        {"0.05e2", 10, 1, "50"},
+                        {"1e400", 10, 0, ""},
+                        {"1e-400", 10, 0, "0"},
+                        {"0e999999999", 3, 0, "0"},
+                        {"", 10, 0, "x"},
+                        {".", 10, 0, "x"},
+                        {"1e", 10, 0, "x"},
+                        {"1e99999999999", 10, 0, "x"},
+                        {"--1", 10, 0, "x"},
+                        {"1 ", 10, 0, "x"},
                         {"00000000000000000000000000000000000000000001.5", 38, 1, "15"}};
   for (const Case& c : cases) {
     arrow::Decimal128 value;
@@ -138,7 +178,8 @@ TEST(NumberText, Integers) {
   EXPECT_EQ(value, INT64_MIN);
   EXPECT_TRUE(ParseInteger("+00000000000000000000000012", INT64_MIN, INT64_MAX, &value));
   EXPECT_EQ(value, 12);
-  for (const char* bad : {"9223372036854775808", "", "-", "1_0", "0x1", " 1", "18446744073709551617", "99999999999999999999999"}) {
+  for (const char* bad : {"9223372036854775808", "", "-", "1_0", "0x1", " 1",
+                          "18446744073709551617", "99999999999999999999999"}) {
     EXPECT_FALSE(ParseInteger(bad, INT64_MIN, INT64_MAX, &value)) << bad;
   }
   EXPECT_FALSE(ParseInteger("128", INT8_MIN, INT8_MAX, &value));
@@ -153,7 +194,9 @@ TEST(TemporalText, TimestampsReadBack) {
       const TimestampRules rules = MakeTimestampRules(style, instant, precision);
       const auto value = static_cast<int64_t>(random()) >> (precision == 9 ? 0 : random() % 24);
       char out[kMaxTemporalChars];
-      const std::string_view text(out, static_cast<size_t>(WriteTimestamp(value, rules.units_per_second, style, instant, out) - out));
+      const std::string_view text(
+          out, static_cast<size_t>(
+                   WriteTimestamp(value, rules.units_per_second, style, instant, out) - out));
       int64_t read = 0;
       const char* reason = ParseTimestamp(text, rules, &read);
       ASSERT_EQ(reason, nullptr) << text << ": " << reason;
@@ -190,7 +233,8 @@ TEST(Base64, ReadsBackAndRefuses) {
   }
   char out[64];
   size_t size = 0;
-  for (const char* bad : {"A", "AA", "AAA", "AA A", "A===", "====", "AA=A", "AAAA\n", "AA-_", "AAAA="}) {
+  for (const char* bad :
+       {"A", "AA", "AAA", "AA A", "A===", "====", "AA=A", "AAAA\n", "AA-_", "AAAA="}) {
     EXPECT_FALSE(ParseBase64(bad, out, &size)) << bad;
   }
 }
