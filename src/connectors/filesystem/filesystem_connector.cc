@@ -100,12 +100,30 @@ Result<const formats::Format*> FormatOf(const TableInfo& table) {
   return formats::FindFormat(name->second);
 }
 
+/// The format sees the columns that are not in the path; types it cannot hold are refused here,
+/// when the table is created.
+Status CheckColumns(const TableInfo& table, const formats::Format& format,
+                    const formats::FormatOptions& options) {
+  std::vector<Column> columns;
+  for (const Column& column : table.physical.columns()) {
+    const auto& keys = table.partition_keys;
+    if (std::find(keys.begin(), keys.end(), column.name) == keys.end()) columns.push_back(column);
+  }
+  const Schema schema(std::move(columns));
+  if (format.validate != nullptr && schema.column_count() > 0) {
+    SLUICE_RETURN_NOT_OK(format.validate(options, schema, formats::Direction::kRead));
+  }
+  return format.validate_files == nullptr ? Status() : format.validate_files(options, schema);
+}
+
 Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
   SLUICE_RETURN_NOT_OK(CheckOptions(table, format));
   SLUICE_RETURN_NOT_OK(CheckPath(table, context));
-  SLUICE_RETURN_NOT_OK(formats::ValidateFormatOptions(
-      *format, formats::ExtractFormatOptions(table.options, std::string(format->name) + ".")));
+  const formats::FormatOptions format_options =
+      formats::ExtractFormatOptions(table.options, std::string(format->name) + ".");
+  SLUICE_RETURN_NOT_OK(formats::ValidateFormatOptions(*format, format_options));
+  SLUICE_RETURN_NOT_OK(CheckColumns(table, *format, format_options));
   SLUICE_RETURN_NOT_OK(CheckPartitionKeys(table));
   SLUICE_RETURN_NOT_OK(filesystem::ReadSourceOptions(table).status());
   const Status sink = filesystem::ReadSinkOptions(table).status();
