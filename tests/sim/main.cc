@@ -9,6 +9,7 @@
 #include "simulation.h"
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // A run that is cut off has told what it found.
   uint64_t first = 1;
   uint64_t count = 500;
   bool verbose = false;

@@ -5,6 +5,7 @@
 #include "runtime/operators/hash_aggregate.h"
 #include "runtime/operators/result_queue.h"
 #include "runtime/operators/sort.h"
+#include "runtime/operators/type_length_enforcer.h"
 
 namespace sluice::runtime {
 namespace {
@@ -238,6 +239,25 @@ TEST(SortTest, TopNBringsARowBackWhenAnotherGoes) {
   Driver driver(Sort(1, 0, true));
   EXPECT_EQ(driver.Push(Rows({{5, 0}, {3, 0}}, {kI, kI})), "+I 3 0");
   EXPECT_EQ(driver.Push(Rows({{3, 0}}, {kD})), "-D 3 0; +I 5 0");
+}
+
+std::string Enforced(SqlType type, bool trim_and_pad, const std::vector<std::string>& values) {
+  arrow::StringBuilder builder;
+  (void)builder.AppendValues(values);
+  const auto batch = arrow::RecordBatch::Make(arrow::schema({arrow::field("c", arrow::utf8())}),
+                                              static_cast<int64_t>(values.size()),
+                                              {builder.Finish().ValueOrDie()});
+  Driver driver(
+      std::make_unique<TypeLengthEnforcer>(Schema({{"c", std::move(type)}}), trim_and_pad));
+  return driver.Push(Batch(batch));
+}
+
+TEST(TypeLengthEnforcerTest, TrimsPadsOrFails) {
+  EXPECT_EQ(Enforced(SqlType::Varchar(2), true, {"a", "äöü"}), "+I a; +I äö");
+  EXPECT_EQ(Enforced(SqlType::Char(3), true, {"a", "abcd"}), "+I a  ; +I abc");
+  EXPECT_EQ(Enforced(SqlType::Varchar(2), false, {"a", "ab"}), "+I a; +I ab");
+  EXPECT_NE(Enforced(SqlType::Varchar(2), false, {"abc"}).find("length 3"), std::string::npos);
+  EXPECT_FALSE(TypeLengthEnforcer::HasWork(Schema({{"c", SqlType::String()}})));
 }
 
 TEST(CollectTest, KeepsWhatDoesNotFitAndTakesNoMore) {
