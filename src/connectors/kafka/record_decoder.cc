@@ -2,6 +2,7 @@
 
 #include <arrow/builder.h>
 #include <arrow/compute/api_vector.h>
+#include <arrow/compute/exec.h>
 #include <arrow/record_batch.h>
 
 #include "common/text.h"
