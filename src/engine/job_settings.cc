@@ -170,6 +170,8 @@ Result<runtime::JobSettings> MakeJobSettings(const OptionMap& configuration,
   if (durable) {
     checkpoints.durable_directory = identity.folder;
     checkpoints.restore_from = config.Text("execution.state-recovery.path").value_or("");
+    SLUICE_ASSIGN_OR_RETURN(checkpoints.allow_unclaimed_state,
+                            config.Boolean("execution.state-recovery.ignore-unclaimed-state"));
   }
   SLUICE_ASSIGN_OR_RETURN(
       settings.restart,
