@@ -66,7 +66,8 @@ struct CatalogTable {
   OptionMap options;
   std::optional<std::string> comment;
   bool temporary = false;
-  /// Made in streaming mode: as in Flink, DESCRIBE marks the rowtime of such a table, whatever the mode is by then.
+  /// Made in streaming mode: as in Flink, DESCRIBE marks the rowtime of such a table, whatever the
+  /// mode is by then.
   bool event_time = true;
   std::string view_query;  // kView: expanded, every name qualified and back-ticked.
 

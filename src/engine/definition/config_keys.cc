@@ -100,7 +100,8 @@ void AddExecutionKeys(Specs* specs) {
       {.key = "sluice.sink.max-open-files",
        .type = OptionType::kInt,
        .default_text = "16384",
-       .doc = "Part files that one subtask of a file sink keeps open at once; above it the least recently used "
+       .doc = "Part files that one subtask of a file sink keeps open at once; above it the least "
+              "recently used "
               "is closed and another one started later."},
       {.key = "sluice.remove-abandoned",
        .type = kBoolean,
