@@ -7,6 +7,7 @@
 #include "runtime/operators/limit.h"
 #include "runtime/operators/not_null_enforcer.h"
 #include "runtime/operators/project_filter.h"
+#include "runtime/operators/type_length_enforcer.h"
 #include "runtime/operators/values_source.h"
 #include "sql/physical/changelog.h"
 #include "sql/physical/scan_source.h"
@@ -284,6 +285,21 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
                  drop](int) -> Result<std::unique_ptr<runtime::Operator>> {
       return std::unique_ptr<runtime::Operator>(
           std::make_unique<runtime::NotNullEnforcer>(not_null, schema, drop));
+    };
+    stream = Append(stream, std::move(spec));
+  }
+  const std::string_view lengths =
+      Configured(context_, "table.exec.sink.type-length-enforcer", "IGNORE");
+  if (!EqualsIgnoreCaseAscii(lengths, "IGNORE") &&
+      runtime::TypeLengthEnforcer::HasWork(insert.table->SinkSchema())) {
+    OperatorSpec spec;
+    spec.id = NextId("type-length");
+    spec.name = "TypeLengthEnforcer";
+    spec.make = [schema = insert.table->SinkSchema(),
+                 trim = EqualsIgnoreCaseAscii(lengths, "TRIM_PAD")](
+                    int) -> Result<std::unique_ptr<runtime::Operator>> {
+      return std::unique_ptr<runtime::Operator>(
+          std::make_unique<runtime::TypeLengthEnforcer>(schema, trim));
     };
     stream = Append(stream, std::move(spec));
   }
