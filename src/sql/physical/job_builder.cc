@@ -207,13 +207,13 @@ Result<JobBuilder::Stream> JobBuilder::BuildUnion(UnionNode& node) {
 
 namespace {
 
-/// Sink columns that are NOT NULL while the query's may be NULL.
-std::vector<int> UncheckedNotNull(const InsertPlan& insert) {
+/// Sink columns that are NOT NULL. The query's type is no proof: LPAD and decimal arithmetic, for
+/// example, are typed NOT NULL as in Flink and can give NULL all the same.
+std::vector<int> NotNullColumns(const InsertPlan& insert) {
   const Schema sink = insert.table->SinkSchema();
   std::vector<int> columns;
   for (int i = 0; i < sink.column_count(); ++i) {
-    if (!sink.column(i).type.nullable() && insert.query->schema.column(i).type.nullable())
-      columns.push_back(i);
+    if (!sink.column(i).type.nullable()) columns.push_back(i);
   }
   return columns;
 }
@@ -274,7 +274,7 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
         "INSERT INTO with a PARTITION clause requires that the sink of table '" +
         insert.path.ToString() + "' supports partitions.");
   }
-  const std::vector<int> not_null = UncheckedNotNull(insert);
+  const std::vector<int> not_null = NotNullColumns(insert);
   if (!not_null.empty()) {
     const bool drop = EqualsIgnoreCaseAscii(
         Configured(context_, "table.exec.sink.not-null-enforcer", "ERROR"), "DROP");
