@@ -151,9 +151,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   // Blanks that trimming takes away, or a delimiter that values contain unquoted, do not survive by
   // design.
-  const bool hidden = options.contains("allow-comments") && options["quote-character"] == "#";
-  const bool lossy = hidden || options.contains("trim-spaces") ||
-                     options["field-delimiter"] == ":" || options["null-literal"] == "1";
+  const auto is = [&options](std::string_view key, std::string_view value) {
+    const auto it = options.find(key);
+    return it != options.end() && it->second == value;
+  };
+  const bool hidden = options.contains("allow-comments") && is("quote-character", "#");
+  const bool lossy = hidden || options.contains("trim-spaces") || is("field-delimiter", ":") ||
+                     is("null-literal", "1");
   if (!lossy) CheckWritesBack(options, schema, whole.batch);
   return 0;
 }

@@ -97,7 +97,7 @@ TEST(PartitionPathTest, EveryTypeComesBackFromItsText) {
       {SqlType::Date(), "2020-5-2", "2020-05-02"},
       {SqlType::Time(0), "01:02:03", ""},
       {SqlType::Time(0), "3723000", "01:02:03"},
-      {SqlType::Time(3), "01:02:03.450", ""},
+      {SqlType::Time(3), "01:02:03.450", "01:02:03.45"},
       {SqlType::Timestamp(3), "2020-05-03T07:00", ""},
       {SqlType::Timestamp(3), "2020-05-20T12:34:56.120", ""},
       {SqlType::Timestamp(3), "2020-05-20 12:34:56.12", "2020-05-20T12:34:56.120"},

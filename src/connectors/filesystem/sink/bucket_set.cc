@@ -147,15 +147,22 @@ Result<size_t> BucketSet::AppendText(Bucket* bucket, std::string_view text,
 
 Status BucketSet::AppendRows(Bucket* bucket, const Batch& rows, int64_t now_ms) {
   bucket->last_row_ms = now_ms;
-  if (bucket->waiting.row_count() + rows.row_count() < plan_.limits.gathered_rows) {
+  const int64_t wanted_rows = GatheredRows(*bucket);
+  if (bucket->waiting.row_count() + rows.row_count() < wanted_rows) {
     return bucket->waiting.Add(rows, context_.memory_pool);
   }
-  if (rows.row_count() < plan_.limits.gathered_rows) {
+  if (rows.row_count() < wanted_rows) {
     SLUICE_RETURN_NOT_OK(bucket->waiting.Add(rows, context_.memory_pool));
     return WriteWaiting(bucket, now_ms);
   }
   SLUICE_RETURN_NOT_OK(WriteWaiting(bucket, now_ms));
   return WriteBulk(bucket, rows, now_ms);
+}
+
+int64_t BucketSet::GatheredRows(const Bucket& bucket) const {
+  // Waiting rows must stay a small part of a file, or files would grow past their size.
+  const bool much = bucket.waiting.held_bytes() >= plan_.rolling.file_size_bytes() / 8;
+  return much ? plan_.limits.least_gathered_rows : plan_.limits.gathered_rows;
 }
 
 Status BucketSet::WriteWaiting(Bucket* bucket, int64_t now_ms) {

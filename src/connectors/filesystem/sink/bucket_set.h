@@ -63,6 +63,8 @@ class BucketSet {
   Result<size_t> AppendText(Bucket* bucket, std::string_view text, std::span<const size_t> row_ends,
                             int64_t now_ms);
   Status AppendRows(Bucket* bucket, const Batch& rows, int64_t now_ms);
+  /// Rows that wait in a bucket before the encoder sees them.
+  int64_t GatheredRows(const Bucket& bucket) const;
 
   /// Writes waiting rows and starts to close the file; the bucket is gone afterwards.
   Status Close(Bucket* bucket, int64_t now_ms);

@@ -23,6 +23,7 @@ struct WriterLimits {
   /// and with many open files each call touches cold dictionaries and pages, so that thousands at a
   /// time are faster still.
   int64_t gathered_rows = 4096;
+  int64_t least_gathered_rows = 256;
   /// Files on their way to disk at once: bounds their memory, and is enough to keep a disk busy.
   int64_t closing_files = 64;
   /// A row group is ended early only when that gives back at least this much.
