@@ -177,8 +177,9 @@ def bench_read(options, work, flink):
     if not (work / "out_sluice").exists():
         bench_file("csv")(options, work, None)
     where = "dt = '2020-05-20' AND `hour` IN ('08', '09')"
-    sql = ("SET 'execution.runtime-mode' = 'batch';\n" + lake(work / "out_sluice") +
+    sql = (lake(work / "out_sluice") +
            f"CREATE TABLE total (n BIGINT, amount DOUBLE) WITH ('connector'='blackhole');\nINSERT INTO total SELECT COUNT(*), SUM(amount) FROM lake WHERE {where};\n")
+    # Flink's batch shuffle wants direct memory that a TaskManager of this size lacks after the jobs before: both stream.
     seconds, mib, _ = sluice(sql, work, 3)
     result = {"job": "read back with pruning: 2 of 48 partitions", "sluice_s": seconds, "sluice_mib": mib}
     if flink:
