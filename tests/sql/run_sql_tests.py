@@ -36,7 +36,6 @@ MODES = {
 }
 BINARY = os.environ.get("SLUICE_BINARY", str(HERE.parent.parent / "build" / "sluice"))
 UNTIL_SECONDS = 30
-IN_PROGRESS = re.compile(r"(^|/)\.part-[^/]*\.inprogress\.[^/]*$")
 
 
 class Mismatch(Exception):
@@ -221,8 +220,6 @@ class FileRun:
     def run_files(self, record, _):
         folder = Path(self.fill(" ".join(record.words)))
         found = sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file() or p.name.startswith("."))
-        if self.restores:  # A kill before the first checkpoint leaves hidden files that no state names.
-            found = [name for name in found if not IN_PROGRESS.search(name)]
         stray = [name for name in found if not any(fnmatch.fnmatchcase(name, p) for p in record.expected)]
         missing = [p for p in record.expected if not any(fnmatch.fnmatchcase(name, p) for name in found)]
         if stray or missing:
