@@ -110,15 +110,17 @@ Result<std::shared_ptr<arrow::Scalar>> IntegerFromText(const SqlType& type, std:
   return std::make_shared<ScalarType>(static_cast<Value>(*value));
 }
 
+// 0001-01-01 and 9999-12-31: what a DATE can hold.
+constexpr int64_t kFirstDay = -719162;
+constexpr int64_t kLastDay = 2932896;
+
 Result<std::shared_ptr<arrow::Scalar>> DateFromText(const SqlType& type, std::string_view text) {
   if (HasDateShape(text)) {
     int32_t days = 0;
     if (ParseDateText(text.starts_with("+") ? text.substr(1) : text, &days) == TextError::kNone) {
       return std::make_shared<arrow::Date32Scalar>(days);
     }
-  } else if (const auto days = ParseInt64(text); days &&
-                                                 *days >= std::numeric_limits<int32_t>::min() &&
-                                                 *days <= std::numeric_limits<int32_t>::max()) {
+  } else if (const auto days = ParseInt64(text); days && *days >= kFirstDay && *days <= kLastDay) {
     return std::make_shared<arrow::Date32Scalar>(static_cast<int32_t>(*days));
   }
   return DoesNotFit(type, text, "a date like 2020-05-20, or the day number that Flink writes");

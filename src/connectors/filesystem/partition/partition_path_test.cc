@@ -145,6 +145,8 @@ TEST(PartitionPathTest, TextsThatDoNotFitAreErrors) {
       {SqlType::Date(), "2020-13-01"},
       {SqlType::Date(), "2020-02-30"},
       {SqlType::Date(), "today"},
+      {SqlType::Date(), "13011011"},
+      {SqlType::Date(), "-719163"},
       {SqlType::Time(0), "25:00:00"},
       {SqlType::Time(0), "86400000"},
       {SqlType::Timestamp(3), "T12:00"},
