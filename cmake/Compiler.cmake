@@ -37,8 +37,10 @@ add_link_options(LINKER:--as-needed LINKER:--exclude-libs,ALL)
 find_program(SLUICE_CCACHE ccache)
 if(SLUICE_CCACHE)
   # Precompiled headers need the two sloppiness settings and -fpch-preprocess; without them nothing is ever a hit.
+  # The base folder makes paths relative, so that a second checkout hits what the first compiled.
   find_program(SLUICE_ENV env REQUIRED)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLUICE_ENV} CCACHE_SLOPPINESS=pch_defines,time_macros ${SLUICE_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${SLUICE_ENV} CCACHE_SLOPPINESS=pch_defines,time_macros
+      CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${SLUICE_CCACHE})
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
