@@ -36,7 +36,19 @@ struct RunArguments {
   std::vector<std::string> definitions;
   std::string output = "table";
   std::string log_format = "text";
+  std::string from;
+  bool ignore_unclaimed = false;
+  bool remove_abandoned = false;
 };
+
+/// The flags that are short for configuration keys.
+void AddFlagsToConfiguration(const RunArguments& arguments, sluice::OptionMap* configuration) {
+  if (!arguments.from.empty()) (*configuration)["execution.state-recovery.path"] = arguments.from;
+  if (arguments.ignore_unclaimed) {
+    (*configuration)["execution.state-recovery.ignore-unclaimed-state"] = "true";
+  }
+  if (arguments.remove_abandoned) (*configuration)["sluice.remove-abandoned"] = "true";
+}
 
 CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
   CLI::App* run =
@@ -51,6 +63,16 @@ CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
       ->capture_default_str();
   run->add_flag("--fresh", arguments->options.fresh,
                 "Forget the state of earlier runs instead of resuming from the newest checkpoint");
+  run->add_option("--from", arguments->from,
+                  "Start the script's jobs from this checkpoint or savepoint folder")
+      ->type_name("FOLDER");
+  run->add_flag("--ignore-unclaimed", arguments->ignore_unclaimed,
+                "With --from: drop state that no part of the script takes, instead of refusing");
+  run->add_flag("--remove-abandoned", arguments->remove_abandoned,
+                "With --from: remove files published after the state that is gone back to");
+  run->add_option("--savepoint-on-stop", arguments->options.savepoint_on_stop,
+                  "On Ctrl-C or SIGTERM leave a savepoint below this folder as well")
+      ->type_name("FOLDER");
   run->add_option("--log-format", arguments->log_format,
                   "Log lines on standard error: text or json")
       ->check(CLI::IsMember({"text", "json"}))
@@ -80,6 +102,7 @@ int Run(RunArguments& arguments) {
     return kExitUsage;
   }
   if (!AddConfiguration(arguments.definitions, &arguments.options.configuration)) return kExitUsage;
+  AddFlagsToConfiguration(arguments, &arguments.options.configuration);
   arguments.options.output = arguments.output == "csv"    ? sluice::cli::OutputFormat::kCsv
                              : arguments.output == "json" ? sluice::cli::OutputFormat::kJson
                                                           : sluice::cli::OutputFormat::kTable;

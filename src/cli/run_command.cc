@@ -156,14 +156,15 @@ class ScriptRunner {
   /// Waits for a job, showing its live line; false when it failed.
   bool Finish(const std::shared_ptr<engine::RunningJob>& job, int64_t start_us) {
     OnStopSignal([this, job] {
-      Notice("Stopping " + job->name() +
-             ": taking a last checkpoint. A second signal ends at once.");
-      job->Stop();
+      Notice("Stopping " + job->name() + ": taking a last checkpoint" +
+             (options_.savepoint_on_stop.empty() ? "" : " and a savepoint") +
+             ". A second signal ends at once.");
+      Stop(*job);
       for (const Background& other : background_) {
-        if (other.job != job) other.job->Stop();
+        if (other.job != job) Stop(*other.job);
       }
     });
-    if (StopRequested()) job->Stop();
+    if (StopRequested()) Stop(*job);
     while (!job->WaitFor(500)) live_.Update(job->name(), job->metrics());
     OnStopSignal(nullptr);
     live_.Clear();
@@ -176,6 +177,27 @@ class ScriptRunner {
         "Job " + job->name() + ": " + SummaryText(job->metrics(), SecondsSince(start_us)) + ".";
     if (job->resumable()) line += " Stopped; the same command resumes it.";
     Log(LogLevel::kInfo, line);
+    return ReportSavepoint(*job);
+  }
+
+  void Stop(engine::RunningJob& job) const {
+    if (options_.savepoint_on_stop.empty()) {
+      job.Stop();
+    } else {
+      job.StopWithSavepoint(options_.savepoint_on_stop, /*drain=*/false);
+    }
+  }
+
+  /// False when a savepoint was asked for and is not there.
+  bool ReportSavepoint(const engine::RunningJob& job) {
+    if (options_.savepoint_on_stop.empty() || !StopRequested()) return true;
+    const Result<std::string> savepoint = job.savepoint();
+    if (!savepoint.ok()) {
+      Report(savepoint.status());
+      return false;
+    }
+    Log(LogLevel::kInfo, "Savepoint completed. Path: " + *savepoint +
+                             ". Start from it with: sluice run --from " + *savepoint);
     return true;
   }
 

@@ -16,6 +16,8 @@ struct RunOptions {
   OptionMap configuration;
   OutputFormat output = OutputFormat::kTable;
   bool fresh = false;
+  /// Folder below which a stop signal leaves a savepoint; empty: it leaves none.
+  std::string savepoint_on_stop;
   LogFormat log_format = LogFormat::kText;
   std::string log_level = "info";
 };

@@ -49,11 +49,19 @@ Status RunningJob::status() const {
 }
 
 void RunningJob::Stop() { job_->Stop(); }
+void RunningJob::StopWithSavepoint(const std::string& directory, bool drain) {
+  job_->StopWithSavepoint(directory, drain);
+}
 void RunningJob::Cancel() { job_->Cancel(); }
 
 void RunningJob::OnRestored(runtime::CheckpointId id, const std::string& path) {
   if (notice_)
     notice_("Job " + name_ + " resumes from checkpoint " + std::to_string(id) + " (" + path + ").");
+}
+
+void RunningJob::OnStateMapped(const std::vector<std::string>& lines) {
+  if (!notice_) return;
+  for (const std::string& line : lines) notice_("  " + line);
 }
 
 void RunningJob::OnRestart(const Status& cause, int64_t delay_ms, int attempt) {

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "runtime/job.h"
 
@@ -34,6 +35,11 @@ class RunningJob final : private runtime::JobListener {
   Status status() const;
   /// Takes a last checkpoint, publishes, ends.
   void Stop();
+  /// As Stop; the last checkpoint is also written as a savepoint below `directory`. See
+  /// runtime::Job.
+  void StopWithSavepoint(const std::string& directory, bool drain);
+  /// The savepoint's folder, after the end. Fails with what prevented it.
+  Result<std::string> savepoint() const { return job_->savepoint(); }
   void Cancel();
   bool resumable() const { return job_->resumable(); }
   runtime::Metrics& metrics() { return job_->metrics(); }
@@ -41,6 +47,7 @@ class RunningJob final : private runtime::JobListener {
  private:
   RunningJob() = default;
   void OnRestored(runtime::CheckpointId id, const std::string& path) override;
+  void OnStateMapped(const std::vector<std::string>& lines) override;
   void OnRestart(const Status& cause, int64_t delay_ms, int attempt) override;
 
   std::string id_;

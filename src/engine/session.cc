@@ -195,6 +195,7 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
                     " takes a checkpoint every 60 s: files appear then. Set "
                     "'execution.checkpointing.interval' to change it.");
   }
+  WarnOfUsedRecoveryPath(settings.checkpoints.restore_from);
   if (options_.fresh) {
     std::error_code ignored;
     std::filesystem::remove_all(identity.folder, ignored);
@@ -202,6 +203,17 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
   SLUICE_ASSIGN_OR_RETURN(result.job, RunningJob::Start(builder.TakeGraph(), std::move(settings),
                                                         options_.notice, nullptr));
   return Outcome(std::move(result));
+}
+
+// The key stays set until RESET, as Flink's does: a second INSERT would take the first one's state.
+void Session::WarnOfUsedRecoveryPath(const std::string& path) {
+  if (!path.empty() && path == used_recovery_path_) {
+    Log(LogLevel::kWarning,
+        "'execution.state-recovery.path' is still set to " + path +
+            ", from which an earlier job of this session was started. RESET it before an INSERT "
+            "that should begin without state.");
+  }
+  used_recovery_path_ = path;
 }
 
 Result<std::string> Session::ExplainInserts(std::vector<sql::InsertPlan> inserts,

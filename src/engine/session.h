@@ -70,6 +70,7 @@ class Session {
   Result<Outcome> ExecuteCreateAs(const sql::CreateTable& statement, const std::string& text);
   Result<Outcome> ExecuteExplain(const sql::ExplainStatement& statement);
   Result<Outcome> RunInserts(std::vector<sql::InsertPlan> inserts, const std::string& text);
+  void WarnOfUsedRecoveryPath(const std::string& path);
   Result<std::string> ExplainInserts(std::vector<sql::InsertPlan> inserts,
                                      const sql::ExplainStatement& statement);
   Result<std::vector<sql::InsertPlan>> BindInserts(
@@ -80,6 +81,7 @@ class Session {
 
   SessionOptions options_;
   SessionState state_;
+  std::string used_recovery_path_;  // Of the last job that was started from a named folder.
   std::map<std::string, int>
       job_names_;  // How often a job name was used: two INSERTs into one table are two jobs.
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "common/random.h"
@@ -61,8 +62,9 @@ Status Attempt::CheckClaims() const {
   return Status::InvalidArgument(
       "Checkpoint " + std::to_string(parts_.restored->id) +
       " holds state that no part of this statement takes: " + Join(unclaimed, ", ") +
-      ". Nothing was started. Bring the removed tables back, set "
-      "'execution.state-recovery.ignore-unclaimed-state' = 'true' to drop their state, or start "
+      ". Nothing was started. Bring the removed tables back, use "
+      "--ignore-unclaimed ('execution.state-recovery.ignore-unclaimed-state' = 'true') to drop "
+      "their state, or start "
       "over with --fresh.");
 }
 
@@ -201,6 +203,42 @@ void Attempt::Cancel() {
   for (const auto& task : tasks_) task->Cancel();
   io_pool_.Cancel();
   compute_pool_.Cancel();
+}
+
+std::vector<std::string> Attempt::StateMapping() const {
+  if (parts_.restored == nullptr) return {};
+  std::map<std::string, int> parallelism_of;
+  for (const Vertex& vertex : parts_.graph->vertices) {
+    if (vertex.make_source) parallelism_of[vertex.source_id] = vertex.parallelism;
+    for (const OperatorSpec& spec : vertex.chain) {
+      if (!spec.id.empty()) parallelism_of[spec.id] = vertex.parallelism;
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [id, subtasks] : parts_.restored->operators) {
+    const auto claimed = parallelism_of.find(id);
+    const auto old_count = subtasks.size() - subtasks.count(kCoordinatorSubtask);
+    lines.push_back(claimed == parallelism_of.end()
+                        ? id + ": dropped, no part of this statement takes it"
+                        : id + ": state of " + std::to_string(old_count) + " subtasks goes to " +
+                              std::to_string(claimed->second));
+  }
+  for (const auto& [id, parallelism] : parallelism_of) {
+    // Below a sink stand the stateless steps of its query too ("sink:t/calc").
+    const bool keeps_state =
+        id.starts_with("source:") ||
+        (id.starts_with("sink:") && (id.ends_with(":writer") || id.ends_with(":committer")));
+    if (keeps_state && !parts_.restored->operators.contains(id)) {
+      lines.push_back(id + ": new, begins without state");
+    }
+  }
+  return lines;
+}
+
+void Attempt::EndSources() {
+  for (const auto& task : tasks_) {
+    if (task->is_source()) task->EndSource();
+  }
 }
 
 void Attempt::TriggerCheckpoint(const Barrier& barrier) {

@@ -47,6 +47,12 @@ class Attempt {
   /// Ends all tasks and drops I/O that has not begun.
   void Cancel();
 
+  /// What becomes of each operator's state in the restored checkpoint, one line each; empty on a
+  /// fresh start.
+  std::vector<std::string> StateMapping() const;
+
+  /// The sources count as ended after what they have emitted.
+  void EndSources();
   void TriggerCheckpoint(const Barrier& barrier);
   void NotifyComplete(CheckpointId id, bool last);
 

@@ -64,6 +64,10 @@ class ThreadedJob final : public Job {
   }
 
   void Stop() override { master_->Stop(); }
+  void StopWithSavepoint(const std::string& directory, bool drain) override {
+    master_->StopWithSavepoint(directory, drain);
+  }
+  Result<std::string> savepoint() const override { return master_->savepoint(); }
   void Cancel() override { master_->Cancel(); }
   bool resumable() const override { return !directory_.empty() && master_->stopped(); }
   Metrics& metrics() override { return metrics_; }

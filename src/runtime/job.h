@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/clock.h"
 #include "common/io_pool.h"
@@ -65,6 +66,8 @@ class JobListener {
  public:
   virtual ~JobListener() = default;
   virtual void OnRestored(CheckpointId id, const std::string& path) { (void)id, (void)path; }
+  /// Where the state of a checkpoint that was named by the user went, one line an operator.
+  virtual void OnStateMapped(const std::vector<std::string>& lines) { (void)lines; }
   virtual void OnCheckpoint(CheckpointId id, int64_t duration_ms) { (void)id, (void)duration_ms; }
   virtual void OnRestart(const Status& cause, int64_t delay_ms, int attempt) {
     (void)cause, (void)delay_ms, (void)attempt;
@@ -82,6 +85,13 @@ class Job {
   /// Takes a last checkpoint, publishes and ends Run with OK, keeping the checkpoint. Thread-safe,
   /// not async-signal-safe.
   virtual void Stop() = 0;
+  /// As Stop, and writes the last checkpoint a second time, as a savepoint below `directory`, which
+  /// no run removes. With `drain` the input counts as ended: the watermark goes to its maximum and
+  /// every partition is committed; nothing is kept but the savepoint. Thread-safe.
+  virtual void StopWithSavepoint(const std::string& directory, bool drain) = 0;
+  /// The savepoint's folder, once Run has returned; fails with what prevented it, kNotFound when
+  /// none was asked for.
+  virtual Result<std::string> savepoint() const = 0;
   /// Ends Run at once with kCancelled. Thread-safe.
   virtual void Cancel() = 0;
   /// True when Run ended because of Stop and a checkpoint to resume from exists.

@@ -56,6 +56,16 @@ void JobMaster::Stop() {
   });
 }
 
+void JobMaster::StopWithSavepoint(const std::string& directory, bool drain) {
+  Post([this, directory, drain] {
+    savepoint_directory_ = directory;
+    savepoint_ = Status::Unavailable("The job ended before its savepoint was complete.");
+    drain_requested_ = drain;
+    if (drain && state_ == State::kRunning) attempt_->EndSources();
+  });
+  Stop();
+}
+
 void JobMaster::Cancel() {
   Post([this] {
     cancel_requested_ = true;
@@ -72,26 +82,21 @@ void JobMaster::BeginAttempt() {
   state_ = State::kOpening;
   quiet_ = false;
   SubmitIo([this] {
-    std::string restored_path;
-    const Status status = OpenAttempt(&restored_path);
-    Post([this, status, restored_path] { OnOpened(status, restored_path); });
+    Opened opened;
+    opened.status = OpenAttempt(&opened);
+    Post([this, opened = std::move(opened)] { OnOpened(opened); });
   });
 }
 
 // On an I/O thread while the master does nothing else.
-Status JobMaster::OpenAttempt(std::string* restored_path) {
+Status JobMaster::OpenAttempt(Opened* opened) {
   SLUICE_ASSIGN_OR_RETURN(const CheckpointStore::JobId job,
                           parts_.store->ClaimJobId(parts_.settings.job_id));
   SLUICE_ASSIGN_OR_RETURN(CheckpointStore::Loaded loaded, parts_.store->LoadNewest());
   next_id_ = std::max(next_id_, loaded.highest_id + 1);
-  const std::string& restore_from = parts_.settings.checkpoints.restore_from;
-  if (!restore_from.empty() && !own_checkpoint_) {
-    SLUICE_ASSIGN_OR_RETURN(CheckpointData data, ReadCheckpointFolder(restore_from, parts_.disk));
-    loaded.data = std::make_shared<const CheckpointData>(std::move(data));
-    loaded.path = restore_from;
-    next_id_ = std::max(next_id_, loaded.data->id + 1);
-  }
-  if (loaded.data) *restored_path = loaded.path;
+  bool named = false;
+  SLUICE_RETURN_NOT_OK(ChooseStart(&loaded, &named));
+  if (loaded.data) opened->restored_path = loaded.path;
   Attempt::Parts attempt;
   attempt.graph = &parts_.graph;
   attempt.settings = &parts_.settings;
@@ -110,10 +115,36 @@ Status JobMaster::OpenAttempt(std::string* restored_path) {
     });
   };
   attempt_ = std::make_unique<Attempt>(std::move(attempt));
+  if (named) opened->state_mapping = attempt_->StateMapping();
   return attempt_->Open();
 }
 
-void JobMaster::OnOpened(const Status& status, const std::string& restored_path) {
+// The newest checkpoint, or the folder that the user named. A job that was started from that folder
+// before and has written checkpoints since goes on from those: the command that is run again after
+// a crash must not go back and write rows twice.
+Status JobMaster::ChooseStart(CheckpointStore::Loaded* loaded, bool* named) {
+  if (loaded->data) started_from_ = loaded->data->started_from;
+  const std::string& restore_from = parts_.settings.checkpoints.restore_from;
+  if (restore_from.empty() || own_checkpoint_) return {};
+  SLUICE_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolderPath(restore_from));
+  if (loaded->data && started_from_ == folder) {
+    Log(LogLevel::kInfo, "Job " + parts_.settings.name + " was started from " + folder +
+                             " before and has written checkpoints since: it goes on from the "
+                             "newest of them. --fresh goes back to " +
+                             folder + ".");
+    return {};
+  }
+  SLUICE_ASSIGN_OR_RETURN(CheckpointData data, ReadCheckpointFolder(folder, parts_.disk));
+  loaded->data = std::make_shared<const CheckpointData>(std::move(data));
+  loaded->path = folder;
+  next_id_ = std::max(next_id_, loaded->data->id + 1);
+  started_from_ = folder;
+  *named = true;
+  return {};
+}
+
+void JobMaster::OnOpened(const Opened& opened) {
+  const Status& status = opened.status;
   coordinator_ = std::make_unique<CheckpointCoordinator>(parts_.settings.checkpoints,
                                                          parts_.world.clock->NowMillis());
   last_sent_ = false;
@@ -127,10 +158,12 @@ void JobMaster::OnOpened(const Status& status, const std::string& restored_path)
   inputs_left_ = tasks_left_;
   last_sent_ = attempt_->only_publishes();
   parts_.world.metrics->SetWaiting("job", "");
-  if (!restored_path.empty() && parts_.listener != nullptr) {
-    parts_.listener->OnRestored(attempt_->restored_id(), restored_path);
+  if (!opened.restored_path.empty() && parts_.listener != nullptr) {
+    parts_.listener->OnRestored(attempt_->restored_id(), opened.restored_path);
+    if (!opened.state_mapping.empty()) parts_.listener->OnStateMapped(opened.state_mapping);
   }
   attempt_->Start();
+  if (drain_requested_) attempt_->EndSources();
 }
 
 void JobMaster::LeaveAttempt(Status outcome) {
@@ -216,7 +249,7 @@ void JobMaster::MaybeTrigger(int64_t now_ms) {
   if (state_ != State::kRunning || last_sent_ || coordinator_->under_way()) return;
   if (inputs_left_ == 0) {
     Trigger({.id = next_id_++, .final = true}, now_ms);
-  } else if (stop_requested_) {
+  } else if (stop_requested_ && !drain_requested_) {
     Trigger({.id = next_id_++, .stopping = true}, now_ms);
   } else if (const std::optional<int64_t> due = coordinator_->NextTriggerMs();
              due && now_ms >= *due) {
@@ -235,11 +268,42 @@ void JobMaster::MaybeWrite() {
   if (complete == nullptr) return;
   complete->job_id = parts_.settings.job_id;
   complete->job_name = parts_.settings.name;
+  complete->started_from = started_from_;
   const std::shared_ptr<const CheckpointData> data = std::move(complete);
-  SubmitIo([this, data] {
+  const bool savepoint = WantsSavepoint(*data);
+  SubmitIo([this, data, savepoint] {
     const Status status = parts_.store->Write(data);
-    Post([this, data, status] { OnWritten(data, status); });
+    if (!status.ok() || !savepoint) {
+      Post([this, data, status] { OnWritten(data, status); });
+      return;
+    }
+    Result<std::string> path = WriteSavepointOf(*data);
+    Post([this, data, status, path = std::move(path)] {
+      savepoint_ = path;
+      OnWritten(data, status);
+    });
   });
+}
+
+bool JobMaster::WantsSavepoint(const CheckpointData& data) const {
+  return !savepoint_directory_.empty() && (data.stopping || data.final);
+}
+
+// A savepoint of a drained job is a place to go on from like any other: its sources begin behind
+// what they have read.
+Result<std::string> JobMaster::WriteSavepointOf(const CheckpointData& data) {
+  CheckpointData copy = data;
+  copy.stopping = true;
+  copy.final = false;
+  std::string random = random_.Uuid();
+  std::erase(random, '-');
+  const std::string name =
+      "savepoint-" + parts_.settings.job_id.substr(0, 6) + "-" + random.substr(0, 12);
+  Result<std::string> path = WriteSavepoint(savepoint_directory_, name, copy, parts_.disk);
+  if (path.ok()) return path;
+  return Status(path.status())
+      .WithContext("The job has stopped and its last checkpoint is kept, but the savepoint below " +
+                   savepoint_directory_ + " could not be written:");
 }
 
 void JobMaster::OnWritten(const std::shared_ptr<const CheckpointData>& data, const Status& status) {

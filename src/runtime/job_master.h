@@ -49,7 +49,10 @@ class JobMaster final : public Actor, private TaskEvents {
   StepResult Step() override;
 
   void Stop();
+  void StopWithSavepoint(const std::string& directory, bool drain);
   void Cancel();
+  /// After the end. Fails with kNotFound when none was asked for.
+  Result<std::string> savepoint() const { return savepoint_; }
   /// Ended by Stop, with its last checkpoint kept.
   bool stopped() const { return stopped_.load(); }
 
@@ -60,8 +63,14 @@ class JobMaster final : public Actor, private TaskEvents {
   void SubmitIo(std::function<void()> work);
 
   void BeginAttempt();
-  Status OpenAttempt(std::string* restored_path);
-  void OnOpened(const Status& status, const std::string& restored_path);
+  struct Opened {
+    Status status;
+    std::string restored_path;
+    std::vector<std::string> state_mapping;  // Only for a checkpoint that the user named.
+  };
+  Status OpenAttempt(Opened* opened);
+  Status ChooseStart(CheckpointStore::Loaded* loaded, bool* named);
+  void OnOpened(const Opened& opened);
   void LeaveAttempt(Status outcome);
   void AfterAttempt();
   void RestartOrEnd();
@@ -71,6 +80,8 @@ class JobMaster final : public Actor, private TaskEvents {
   void MaybeTrigger(int64_t now_ms);
   void Trigger(const Barrier& barrier, int64_t now_ms);
   void MaybeWrite();
+  bool WantsSavepoint(const CheckpointData& data) const;
+  Result<std::string> WriteSavepointOf(const CheckpointData& data);
   void OnWritten(const std::shared_ptr<const CheckpointData>& data, const Status& status);
   void CheckpointFailed(Status status);
   void ArmTimer();
@@ -102,7 +113,11 @@ class JobMaster final : public Actor, private TaskEvents {
   bool own_checkpoint_ = false;  // This process has completed one: restore_from has served.
   Status outcome_;               // Of the attempt that is being left.
   int64_t restart_at_ms_ = 0;
+  std::string started_from_;  // CheckpointData::started_from of what is written.
   bool stop_requested_ = false;
+  bool drain_requested_ = false;
+  std::string savepoint_directory_;  // Empty: none is wanted.
+  Result<std::string> savepoint_ = Status::NotFound("No savepoint was asked for.");
   bool cancel_requested_ = false;
 };
 

@@ -129,6 +129,15 @@ void Task::TriggerCheckpoint(const Barrier& barrier) {
   signal_->waker->Wake();
 }
 
+void Task::EndSource() {
+  {
+    const std::lock_guard lock(signal_->mail_mutex);
+    signal_->mail.push_back({.end_source = true});
+  }
+  signal_->has_mail.store(true);
+  signal_->waker->Wake();
+}
+
 void Task::NotifyComplete(CheckpointId id, bool last) {
   {
     const std::lock_guard lock(signal_->mail_mutex);
@@ -240,6 +249,8 @@ void Task::ReadMail() {
   for (const Mail& item : mail) {
     if (item.trigger) {
       triggers_.push_back(*item.trigger);
+    } else if (item.end_source) {
+      input_stopped_ = true;
     } else {
       completes_.push_back(item.complete_id);
       last_complete_ = last_complete_ || item.last;

@@ -91,6 +91,8 @@ class Task final : public Actor {
 
   /// For tasks with a reader: snapshot and send the barrier.
   void TriggerCheckpoint(const Barrier& barrier);
+  /// For tasks with a reader: what it has emitted is all.
+  void EndSource();
   /// Checkpoint `id` is durable. `last`: nothing but draining follows.
   void NotifyComplete(CheckpointId id, bool last);
   /// Ends at the next step without closing anything.
@@ -104,6 +106,7 @@ class Task final : public Actor {
   struct Signal;
   struct Mail {
     std::optional<Barrier> trigger;
+    bool end_source = false;
     CheckpointId complete_id = 0;
     bool last = false;
   };

@@ -27,6 +27,9 @@ struct CheckpointData {
   int64_t created_ms = 0;
   bool stopping = false;  // Barrier::stopping.
   bool final = false;     // Barrier::final: nothing is left but publishing.
+  /// The checkpoint or savepoint folder that the job was started from by name, whatever it has
+  /// written since; empty when it began by itself.
+  std::string started_from;
   /// Operator or source id -> subtask -> fields. Operators without any state are left out.
   std::map<std::string, std::map<int, StateFields>> operators;
 };

@@ -63,6 +63,8 @@ Status ReadMetadataRecord(std::string_view record, CheckpointData* data, StateFi
     const uint32_t flags = reader.U32();
     data->stopping = (flags & kStoppingFlag) != 0;
     data->final = (flags & kFinalFlag) != 0;
+    // Version 1.0 ended here.
+    if (reader.ok() && !reader.at_end()) data->started_from = reader.Text();
   } else if (kind == kFileRecord) {
     reader.Text();  // Its name: one file so far.
     info->length = reader.U64();
@@ -90,6 +92,7 @@ Result<CheckpointFiles> EncodeCheckpoint(const CheckpointData& data) {
   AppendText(data.job_name, &job);
   AppendU64(static_cast<uint64_t>(data.created_ms), &job);
   AppendU32((data.stopping ? kStoppingFlag : 0) | (data.final ? kFinalFlag : 0), &job);
+  AppendText(data.started_from, &job);
   std::string file;
   AppendText(kFileRecord, &file);
   AppendText("state", &file);

@@ -81,10 +81,13 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   Status Write(std::shared_ptr<const CheckpointData> data) override {
-    SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(*data));
+    return WriteFolder(PathOf(data->id), *data);
+  }
+
+  Status WriteFolder(const std::string& folder, const CheckpointData& data) {
+    SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(data));
     const std::lock_guard lock(mutex_);
     SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
-    const std::string folder = PathOf(data->id);
     SLUICE_CRASH_POINT("checkpoint.before_state_write");
     // Leftovers of an attempt whose write failed half-way.
     SLUICE_RETURN_NOT_OK(RemoveTree(folder));
@@ -278,13 +281,32 @@ std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore() {
   return std::make_unique<MemoryCheckpointStore>();
 }
 
-Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk) {
-  std::string folder = path;
+Result<std::string> WriteSavepoint(const std::string& parent, const std::string& name,
+                                   const CheckpointData& data, fs::Disk* disk) {
+  SLUICE_ASSIGN_OR_RETURN(const std::string directory, CheckpointFolderPath(parent));
+  const std::string folder = directory + "/" + name;
+  SLUICE_RETURN_NOT_OK(DiskCheckpointStore(directory, disk).WriteFolder(folder, data));
+  return folder;
+}
+
+Result<std::string> CheckpointFolderPath(const std::string& uri) {
+  std::string folder = uri;
+  const size_t scheme_end = uri.find("://");
+  if (scheme_end != std::string::npos && !uri.starts_with("file:")) {
+    return Status::InvalidArgument("Checkpoints and savepoints are kept on local disks, but '" +
+                                   uri + "' names the scheme '" + uri.substr(0, scheme_end) +
+                                   "'. Give a local path or a file:// URI.");
+  }
   if (folder.starts_with("file:")) {
     folder = folder.substr(5);
     if (folder.starts_with("//")) folder = folder.substr(2);
   }
   while (folder.size() > 1 && folder.back() == '/') folder.pop_back();
+  return folder;
+}
+
+Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk) {
+  SLUICE_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolderPath(path));
   Result<std::string> metadata = ReadWholeFile(folder + "/_metadata", disk);
   if (!metadata.ok() && metadata.status().code() == StatusCode::kNotFound) {
     return Status::NotFound("There is no checkpoint in " + folder +

@@ -49,6 +49,16 @@ std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, 
 /// In memory only, for queries.
 std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore();
 
+/// Writes `data` into the new folder `<parent>/<name>` in the form of a checkpoint, which belongs
+/// to nobody: no job ever removes it. Makes `parent` when it is missing. Returns the folder's path.
+/// Blocking.
+Result<std::string> WriteSavepoint(const std::string& parent, const std::string& name,
+                                   const CheckpointData& data, fs::Disk* disk);
+
+/// "file:///a/b/" and "/a/b" are both "/a/b". Fails for other schemes: state is kept on local
+/// disks.
+Result<std::string> CheckpointFolderPath(const std::string& uri);
+
 /// Reads one checkpoint or savepoint folder ("/a/chk-3" or "file:///a/chk-3").
 Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk);
 
