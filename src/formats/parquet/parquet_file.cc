@@ -4,8 +4,8 @@
 #include <parquet/exception.h>
 #include <parquet/statistics.h>
 
-#include "formats/parquet/row_group_pruning.h"
 #include "formats/parquet/row_group_rows.h"
+#include "formats/pruning/bounds.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::parquet_format {
@@ -46,16 +46,16 @@ Status OpenError(arrow::io::RandomAccessFile& file, int64_t size, std::string_vi
 }  // namespace
 
 // Statistics of a row group's column chunks as bounds.
-class RowGroupBounds final : public BoundsSource {
+class RowGroupBounds final : public pruning::BoundsSource {
  public:
   RowGroupBounds(const ParquetFile& file, int part)
       : file_(file), row_group_(file.metadata_->RowGroup(part)) {}
 
-  std::optional<ColumnBounds> Bounds(int column) const override {
+  std::optional<pruning::ColumnBounds> Bounds(int column) const override {
     const Column& wanted = file_.schema_.physical.column(column);
     const ::parquet::SchemaDescriptor& schema = *file_.metadata_->schema();
     const int field = FindField(schema, wanted.name);
-    ColumnBounds bounds;
+    pruning::ColumnBounds bounds;
     bounds.row_count = row_group_->num_rows();
     if (field < 0) {
       bounds.null_count = bounds.row_count;
@@ -148,7 +148,7 @@ bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) con
     if (row_count(part) == 0) return false;
     const RowGroupBounds bounds(*this, part);
     return std::all_of(filters.begin(), filters.end(), [&](const expr::ExprPtr& filter) {
-      return parquet_format::MayMatch(*filter, bounds);
+      return pruning::MayMatch(*filter, bounds);
     });
   } catch (const std::exception&) {
     return true;  // Damaged statistics prove nothing.

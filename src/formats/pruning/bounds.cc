@@ -1,4 +1,4 @@
-#include "formats/parquet/row_group_pruning.h"
+#include "formats/pruning/bounds.h"
 
 #include <cmath>
 
@@ -7,7 +7,7 @@
 
 #include "expr/nodes.h"
 
-namespace sluice::formats::parquet_format {
+namespace sluice::formats::pruning {
 
 namespace {
 
@@ -150,4 +150,4 @@ bool MayMatch(const expr::Expr& filter, const BoundsSource& bounds) {
   return Judge(bounds).MayMatch(filter);
 }
 
-}  // namespace sluice::formats::parquet_format
+}  // namespace sluice::formats::pruning

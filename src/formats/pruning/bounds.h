@@ -1,4 +1,5 @@
-// Whether rows of a row group can pass a filter, judged by the bounds of its columns.
+// Whether rows of a part of a container (row group, stripe, page) can pass a filter, judged by the
+// bounds of its columns.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +11,9 @@
 
 #include "expr/expr.h"
 
-namespace sluice::formats::parquet_format {
+namespace sluice::formats::pruning {
 
-/// What is known of one column of a row group.
+/// What is known of one column of a part.
 struct ColumnBounds {
   std::shared_ptr<arrow::Array> min_max;  // Two values of the column's type; null when unknown.
   int64_t null_count = -1;                // -1: unknown.
@@ -31,4 +32,4 @@ class BoundsSource {
 /// literal, IN, IS [NOT] NULL, AND and OR; everything else may match.
 bool MayMatch(const expr::Expr& filter, const BoundsSource& bounds);
 
-}  // namespace sluice::formats::parquet_format
+}  // namespace sluice::formats::pruning
