@@ -5,13 +5,15 @@
 #include "common/nearest_name.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
+#include "formats/orc/orc_format.h"
 #include "formats/parquet/parquet_format.h"
 #include "formats/raw/raw_format.h"
 
 namespace sluice::formats {
 
 std::span<const Format* const> AllFormats() {
-  static const std::array kFormats = {&kCsvFormat, &kJsonFormat, &kParquetFormat, &kRawFormat};
+  static const std::array kFormats = {&kCsvFormat, &kJsonFormat, &kOrcFormat, &kParquetFormat,
+                                      &kRawFormat};
   return kFormats;
 }
 

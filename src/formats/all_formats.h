@@ -9,6 +9,7 @@ namespace sluice::formats {
 
 extern const Format kCsvFormat;
 extern const Format kJsonFormat;
+extern const Format kOrcFormat;
 extern const Format kParquetFormat;
 extern const Format kRawFormat;
 

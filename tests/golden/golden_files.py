@@ -1,4 +1,4 @@
-"""Compares files written by sluice with the peer's: text byte for byte up to names and order, Parquet by schema and values."""
+"""Compares files written by sluice with the peer's: text byte for byte up to names and order, Parquet and ORC by schema and values."""
 
 import re
 from pathlib import Path
@@ -33,6 +33,8 @@ def compare_files(case_folder, data):
             yield folder, "no such folder with visible files"
         elif paths[0].read_bytes()[:4] == b"PAR1":
             yield folder, compare_parquet(paths, ours[folder])
+        elif paths[0].read_bytes()[:3] == b"ORC":
+            yield folder, compare_orc(paths, ours[folder])
         else:
             left, right = (sorted(b"".join(p.read_bytes() for p in group).split(b"\n")) for group in (paths, ours[folder]))
             problem = None
@@ -63,6 +65,32 @@ def compare_parquet(theirs, ours):
             problems.append(f"no column {name}")
             continue
         values = [sorted(map(str, column_values(table, name))) for table in (left, right)]
+        if values[0] != values[1]:
+            problems.append(f"column {name}: theirs {values[0]}, ours {values[1]}")
+    return "\n".join(problems) or None
+
+
+def compare_orc(theirs, ours):
+    import pyorc
+
+    class AsStored(pyorc.converters.ORCConverter):
+        """Times as seconds and nanoseconds: Python's have microseconds only, and no years before 1."""
+
+        @staticmethod
+        def from_orc(seconds, nanoseconds, timezone):
+            return seconds, nanoseconds
+
+    as_stored = {pyorc.TypeKind.TIMESTAMP: AsStored}
+    readers = [[pyorc.Reader(path.open("rb"), converters=as_stored) for path in group] for group in (theirs, ours)]
+    problems = []
+    for what in (lambda reader: str(reader.schema), lambda reader: reader.compression, lambda reader: reader.row_index_stride):
+        left, right = (what(group[0]) for group in readers)
+        if left != right:
+            problems.append(f"theirs {left}, ours {right}")
+    names = readers[0][0].schema.fields
+    rows = [[row for reader in group for row in reader] for group in readers]
+    for at, name in enumerate(names):
+        values = [sorted(repr(row[at]) for row in side) for side in rows]
         if values[0] != values[1]:
             problems.append(f"column {name}: theirs {values[0]}, ours {values[1]}")
     return "\n".join(problems) or None

@@ -30,7 +30,8 @@ from sluice_session import Session, is_definition, is_table_from_query  # noqa: 
 BINARY = os.environ.get("SLUICE_BINARY", str(HERE.parent.parent / "build" / "sluice"))
 CASES = [
     "functions", "types_csv", "types_json", "types_json_iso", "types_parquet", "types_parquet_int64",
-    "types_parquet_shanghai", "types_raw", "refused_csv", "refused_json", "refused_parquet", "csv_options",
+    "types_parquet_shanghai", "types_orc", "types_raw", "refused_csv", "refused_json", "refused_parquet", "refused_orc",
+    "csv_options",
     "json_options", "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit",
     "metadata", "monitor", "print_datagen", "explain", "errors",
 ]  # fmt: skip
@@ -221,7 +222,7 @@ def compare_words(errors, messages):
     for error in errors:
         for sentence in re.split(r"(?<=[a-z'\])])[.:] ", error):
             words = plain_words(sentence)
-            if len(words) > 16 and words in flat and not words.startswith(("unable to create a", "sql parse failed")):
+            if len(words) >= 16 and words in flat and not words.startswith(("unable to create a", "sql parse failed")):
                 return None
     return f"other words\n  theirs: {errors[-1]}\n  ours:   {messages.strip()}"
 

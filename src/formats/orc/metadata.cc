@@ -1,0 +1,613 @@
+#include "formats/orc/metadata.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "types/calendar.h"
+#include "types/value_text.h"
+
+namespace sluice::formats::orc_format {
+
+namespace {
+
+constexpr std::string_view kMagic = "ORC";
+// Names of the ORC project's own writers are below; readers take others for newer than themselves.
+constexpr uint64_t kWriterId = 1000;
+// ORC-14, the newest known: nothing of the older writers' mistakes has to be corrected for.
+constexpr uint64_t kWriterVersion = 9;
+constexpr size_t kMostTypes = 100'000;
+constexpr int kMostNesting = 100;
+
+Status Damaged(std::string_view what) {
+  return Status::DataError("The ORC file is damaged: " + std::string(what) + ".");
+}
+
+OrcType ParseType(std::string_view bytes, bool* ok) {
+  OrcType type;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        if (reader.number() > static_cast<uint64_t>(OrcKind::kTimestampInstant)) *ok = false;
+        type.kind = static_cast<OrcKind>(reader.number());
+        break;
+      case 2:
+        reader.AppendNumbers(&type.children);
+        break;
+      case 3:
+        type.field_names.push_back(reader.text());
+        break;
+      case 4:
+        type.length = reader.number();
+        break;
+      case 5:
+        type.precision = reader.number();
+        break;
+      case 6:
+        type.scale = reader.number();
+        break;
+      default:
+        break;
+    }
+  }
+  *ok = *ok && reader.ok();
+  return type;
+}
+
+size_t ChildCount(const OrcType& type) {
+  switch (type.kind) {
+    case OrcKind::kList:
+      return 1;
+    case OrcKind::kMap:
+      return 2;
+    case OrcKind::kStruct:
+      return type.field_names.size();
+    case OrcKind::kUnion:
+      return type.children.size();
+    default:
+      return 0;
+  }
+}
+
+// Column ids are the numbers of the nodes in pre-order: children follow their parent, each subtree
+// is a range.
+bool CheckSubtree(const std::vector<OrcType>& types, size_t column, int depth, size_t* next) {
+  if (column != *next || column >= types.size() || depth > kMostNesting) return false;
+  ++*next;
+  const OrcType& type = types[column];
+  if (type.children.size() != ChildCount(type)) return false;
+  return std::all_of(type.children.begin(), type.children.end(),
+                     [&](uint64_t child) { return CheckSubtree(types, child, depth + 1, next); });
+}
+
+Status CheckTypes(const std::vector<OrcType>& types) {
+  if (types.empty() || types.size() > kMostTypes) return Damaged("its footer has no usable types");
+  size_t next = 0;
+  if (!CheckSubtree(types, 0, 0, &next) || next != types.size())
+    return Damaged("the types in its footer are no tree");
+  if (types[0].kind != OrcKind::kStruct) {
+    return Status::DataError("The ORC file has a " + TypeText(types, 0) +
+                             " at its root; a table needs a struct.");
+  }
+  for (const OrcType& type : types) {
+    if (type.kind == OrcKind::kDecimal && (type.precision > 38 || type.scale > 38))
+      return Damaged("its footer has a decimal of more than 38 digits");
+  }
+  return {};
+}
+
+StripeInfo ParseStripe(std::string_view bytes, bool* ok) {
+  StripeInfo stripe;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    uint64_t* const fields[] = {nullptr,
+                                &stripe.offset,
+                                &stripe.index_bytes,
+                                &stripe.data_bytes,
+                                &stripe.footer_bytes,
+                                &stripe.row_count};
+    if (reader.field() >= 1 && reader.field() <= 5) *fields[reader.field()] = reader.number();
+  }
+  *ok = *ok && reader.ok();
+  return stripe;
+}
+
+template <typename T>
+void KeepRange(const std::optional<T>& min, const std::optional<T>& max,
+               std::optional<Range<T>>* range) {
+  if (min && max) *range = Range<T>{*min, *max};
+}
+
+void ReadIntegers(std::string_view bytes, ColumnStatistics* statistics, bool* ok) {
+  std::optional<int64_t> min;
+  std::optional<int64_t> max;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.field() == 1) min = reader.signed_number();
+    if (reader.field() == 2) max = reader.signed_number();
+    if (reader.field() == 3) statistics->integer_sum = reader.signed_number();
+  }
+  *ok = *ok && reader.ok();
+  KeepRange(min, max, &statistics->integers);
+}
+
+void ReadReals(std::string_view bytes, ColumnStatistics* statistics, bool* ok) {
+  std::optional<double> min;
+  std::optional<double> max;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.field() == 1) min = reader.real();
+    if (reader.field() == 2) max = reader.real();
+  }
+  *ok = *ok && reader.ok();
+  // A first value of NaN stays in other writers' bounds.
+  if (min && max && !std::isnan(*min) && !std::isnan(*max)) KeepRange(min, max, &statistics->reals);
+}
+
+void ReadTexts(std::string_view bytes, ColumnStatistics* statistics, bool* ok) {
+  std::optional<std::string> min;
+  std::optional<std::string> max;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    // 4 and 5 stand for bounds that were cut: a lower one is still lower, an upper one still upper.
+    if (reader.field() == 1 || reader.field() == 4) min = reader.text();
+    if (reader.field() == 2 || reader.field() == 5) max = reader.text();
+  }
+  *ok = *ok && reader.ok();
+  KeepRange(min, max, &statistics->texts);
+}
+
+void ReadDecimals(std::string_view bytes, const OrcType& type, ColumnStatistics* statistics,
+                  bool* ok) {
+  std::optional<arrow::Decimal128> bounds[2];
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.field() != 1 && reader.field() != 2) continue;
+    arrow::Decimal128 value;
+    if (ParseDecimalText(reader.text(), 38, static_cast<int>(type.scale), &value) ==
+        TextError::kNone) {
+      bounds[reader.field() - 1] = value;
+    }
+  }
+  *ok = *ok && reader.ok();
+  KeepRange(bounds[0], bounds[1], &statistics->decimals);
+}
+
+void ReadMoments(std::string_view bytes, ColumnStatistics* statistics, bool* ok) {
+  std::optional<int64_t> min_ms;
+  std::optional<int64_t> max_ms;
+  int32_t min_nanos = 0;
+  int32_t max_nanos = 999'999;  // Of the millisecond; without them the bound is rounded outward.
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    // 1 and 2 are in the writer's zone, which older writers did not tell: not used.
+    if (reader.field() == 3) min_ms = reader.signed_number();
+    if (reader.field() == 4) max_ms = reader.signed_number();
+    const bool in_range = reader.number() >= 1 && reader.number() <= 1'000'000;
+    if (reader.field() == 5 && in_range) min_nanos = static_cast<int32_t>(reader.number() - 1);
+    if (reader.field() == 6 && in_range) max_nanos = static_cast<int32_t>(reader.number() - 1);
+  }
+  *ok = *ok && reader.ok();
+  if (!min_ms || !max_ms) return;
+  const auto moment = [](int64_t ms, int32_t nanos) {
+    return Moment{FloorDiv(ms, 1000), static_cast<int32_t>(FloorMod(ms, 1000)) * 1'000'000 + nanos};
+  };
+  statistics->moments = Range<Moment>{moment(*min_ms, min_nanos), moment(*max_ms, max_nanos)};
+}
+
+void WriteMoments(const Range<Moment>& range, WireWriter* out) {
+  WireWriter inner;
+  const auto millis = [](const Moment& moment) {
+    return moment.seconds * 1000 + moment.nanos / 1'000'000;
+  };
+  inner.Signed(3, millis(range.min));
+  inner.Signed(4, millis(range.max));
+  inner.Number(5, static_cast<uint64_t>(range.min.nanos % 1'000'000) + 1);
+  inner.Number(6, static_cast<uint64_t>(range.max.nanos % 1'000'000) + 1);
+  out->Message(9, inner);
+}
+
+// Longer ones would fill the footer; a reader without bounds reads the stripe.
+constexpr size_t kLongestBound = 1024;
+
+void WriteTexts(const ColumnStatistics& statistics, WireWriter* out) {
+  WireWriter inner;
+  if (statistics.texts && statistics.texts->min.size() <= kLongestBound &&
+      statistics.texts->max.size() <= kLongestBound) {
+    inner.Bytes(1, statistics.texts->min);
+    inner.Bytes(2, statistics.texts->max);
+  }
+  inner.Signed(3, static_cast<int64_t>(statistics.total_bytes));
+  out->Message(4, inner);
+}
+
+std::string DecimalText(const arrow::Decimal128& value, uint64_t scale) {
+  std::string text;
+  AppendDecimalText(value, static_cast<int>(scale), &text);
+  return text;
+}
+
+template <typename T>
+void MergeRange(const std::optional<Range<T>>& other, std::optional<Range<T>>* range) {
+  if (!other) return;
+  AddToRange(other->min, range);
+  AddToRange(other->max, range);
+}
+
+}  // namespace
+
+std::string TypeText(const std::vector<OrcType>& types, size_t column) {
+  static constexpr std::string_view kNames[] = {"boolean",
+                                                "tinyint",
+                                                "smallint",
+                                                "int",
+                                                "bigint",
+                                                "float",
+                                                "double",
+                                                "string",
+                                                "binary",
+                                                "timestamp",
+                                                "array",
+                                                "map",
+                                                "struct",
+                                                "uniontype",
+                                                "decimal",
+                                                "date",
+                                                "varchar",
+                                                "char",
+                                                "timestamp with local time zone"};
+  const OrcType& type = types[column];
+  std::string text(kNames[static_cast<size_t>(type.kind)]);
+  if (type.kind == OrcKind::kDecimal)
+    return text + "(" + std::to_string(type.precision) + "," + std::to_string(type.scale) + ")";
+  if (type.kind == OrcKind::kChar || type.kind == OrcKind::kVarchar)
+    return text + "(" + std::to_string(type.length) + ")";
+  if (ChildCount(type) == 0 && type.kind != OrcKind::kStruct) return text;
+  text += "<";
+  for (size_t i = 0; i < type.children.size(); ++i) {
+    if (i > 0) text += ",";
+    if (i < type.field_names.size()) text += type.field_names[i] + ":";
+    if (type.children[i] > column && type.children[i] < types.size())
+      text += TypeText(types, type.children[i]);
+  }
+  return text + ">";
+}
+
+void ColumnStatistics::AddInteger(int64_t value) {
+  const bool first = !integers;
+  AddToRange(value, &integers);
+  int64_t sum = 0;
+  if (first) {
+    integer_sum = value;
+  } else if (integer_sum) {
+    const bool overflows = __builtin_add_overflow(*integer_sum, value, &sum);
+    integer_sum = overflows ? std::nullopt : std::optional<int64_t>(sum);
+  }
+}
+
+void ColumnStatistics::Merge(const ColumnStatistics& other) {
+  const bool had_values = value_count > 0;
+  value_count += other.value_count;
+  has_null = has_null || other.has_null;
+  MergeRange(other.integers, &integers);
+  if (!had_values) {
+    integer_sum = other.integer_sum;
+  } else if (other.value_count > 0) {
+    int64_t sum = 0;
+    const bool known = integer_sum && other.integer_sum &&
+                       !__builtin_add_overflow(*integer_sum, *other.integer_sum, &sum);
+    integer_sum = known ? std::optional<int64_t>(sum) : std::nullopt;
+  }
+  MergeRange(other.reals, &reals);
+  has_nan = has_nan || other.has_nan;
+  MergeRange(other.texts, &texts);
+  total_bytes += other.total_bytes;
+  true_count += other.true_count;
+  MergeRange(other.decimals, &decimals);
+  MergeRange(other.moments, &moments);
+}
+
+void WriteStatistics(const ColumnStatistics& statistics, const OrcType& type, WireWriter* out) {
+  out->Number(1, statistics.value_count);
+  WireWriter inner;
+  switch (type.kind) {
+    case OrcKind::kByte:
+    case OrcKind::kShort:
+    case OrcKind::kInt:
+    case OrcKind::kLong:
+      if (!statistics.integers) break;
+      inner.Signed(1, statistics.integers->min);
+      inner.Signed(2, statistics.integers->max);
+      if (statistics.integer_sum) inner.Signed(3, *statistics.integer_sum);
+      out->Message(2, inner);
+      break;
+    case OrcKind::kFloat:
+    case OrcKind::kDouble:
+      if (!statistics.reals || statistics.has_nan) break;
+      inner.Real(1, statistics.reals->min);
+      inner.Real(2, statistics.reals->max);
+      out->Message(3, inner);
+      break;
+    case OrcKind::kString:
+    case OrcKind::kVarchar:
+    case OrcKind::kChar:
+      if (statistics.value_count > 0) WriteTexts(statistics, out);
+      break;
+    case OrcKind::kBoolean:
+      inner.Packed(1, {statistics.true_count});
+      out->Message(5, inner);
+      break;
+    case OrcKind::kDecimal:
+      if (!statistics.decimals) break;
+      inner.Bytes(1, DecimalText(statistics.decimals->min, type.scale));
+      inner.Bytes(2, DecimalText(statistics.decimals->max, type.scale));
+      out->Message(6, inner);
+      break;
+    case OrcKind::kDate:
+      if (!statistics.integers) break;
+      inner.Signed(1, statistics.integers->min);
+      inner.Signed(2, statistics.integers->max);
+      out->Message(7, inner);
+      break;
+    case OrcKind::kBinary:
+      inner.Signed(1, static_cast<int64_t>(statistics.total_bytes));
+      out->Message(8, inner);
+      break;
+    case OrcKind::kTimestamp:
+    case OrcKind::kTimestampInstant:
+      if (statistics.moments) WriteMoments(*statistics.moments, out);
+      break;
+    default:
+      break;
+  }
+  out->Number(10, statistics.has_null ? 1 : 0);
+}
+
+bool ReadStatistics(std::string_view bytes, const OrcType& type, ColumnStatistics* statistics) {
+  bool ok = true;
+  statistics->has_null = true;  // Until the field says otherwise.
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        statistics->value_count = reader.number();
+        break;
+      case 2:
+        ReadIntegers(reader.bytes(), statistics, &ok);
+        break;
+      case 3:
+        ReadReals(reader.bytes(), statistics, &ok);
+        break;
+      case 4:
+        ReadTexts(reader.bytes(), statistics, &ok);
+        break;
+      case 6:
+        ReadDecimals(reader.bytes(), type, statistics, &ok);
+        break;
+      case 7:
+        ReadIntegers(reader.bytes(), statistics, &ok);
+        break;
+      case 9:
+        ReadMoments(reader.bytes(), statistics, &ok);
+        break;
+      case 10:
+        statistics->has_null = reader.number() != 0;
+        break;
+      default:
+        break;
+    }
+  }
+  return ok && reader.ok();
+}
+
+Result<PostScript> ParsePostScript(std::string_view bytes) {
+  PostScript postscript;
+  WireReader reader(bytes);
+  bool magic = false;
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 1:
+        postscript.footer_bytes = reader.number();
+        break;
+      case 2:
+        if (reader.number() > static_cast<uint64_t>(Compression::kBrotli))
+          return Damaged("it has an unknown compression, number " +
+                         std::to_string(reader.number()));
+        postscript.compression = static_cast<Compression>(reader.number());
+        break;
+      case 3:
+        postscript.block_bytes = reader.number();
+        break;
+      case 5:
+        postscript.metadata_bytes = reader.number();
+        break;
+      case 8000:
+        magic = reader.bytes() == kMagic;
+        break;
+      default:
+        break;
+    }
+  }
+  if (!reader.ok() || !magic)
+    return Status::DataError("The file is not an ORC file: it does not end with the mark ORC.");
+  return postscript;
+}
+
+Result<Footer> ParseFooter(std::string_view bytes) {
+  Footer footer;
+  bool ok = true;
+  uint64_t rows_of_stripes = 0;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    switch (reader.field()) {
+      case 2:
+        footer.content_bytes = reader.number();
+        break;
+      case 3:
+        footer.stripes.push_back(ParseStripe(reader.bytes(), &ok));
+        rows_of_stripes += footer.stripes.back().row_count;
+        if (footer.stripes.back().row_count > uint64_t{1} << 50) ok = false;
+        break;
+      case 4:
+        footer.types.push_back(ParseType(reader.bytes(), &ok));
+        break;
+      case 6:
+        footer.row_count = reader.number();
+        break;
+      case 8:
+        footer.row_index_stride = reader.number();
+        break;
+      case 10:
+        return Status::DataError("The ORC file is encrypted, which cannot be read.");
+      case 11:
+        if (reader.number() <= 2) footer.calendar = static_cast<Calendar>(reader.number());
+        break;
+      default:
+        break;
+    }
+  }
+  if (!ok || !reader.ok()) return Damaged("its footer cannot be read");
+  SLUICE_RETURN_NOT_OK(CheckTypes(footer.types));
+  if (rows_of_stripes != footer.row_count) {
+    return Damaged("its footer counts " + std::to_string(footer.row_count) +
+                   " rows, its stripes have " + std::to_string(rows_of_stripes));
+  }
+  return footer;
+}
+
+Result<StripeFooter> ParseStripeFooter(std::string_view bytes, size_t column_count) {
+  StripeFooter footer;
+  bool ok = true;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    WireReader inner(reader.bytes());
+    if (reader.field() == 1) {
+      StreamInfo& stream = footer.streams.emplace_back();
+      while (inner.Next()) {
+        if (inner.field() == 1) stream.kind = static_cast<uint32_t>(inner.number());
+        if (inner.field() == 2) stream.column = inner.number();
+        if (inner.field() == 3) stream.length = inner.number();
+      }
+    } else if (reader.field() == 2) {
+      ColumnEncoding& encoding = footer.encodings.emplace_back();
+      while (inner.Next()) {
+        if (inner.field() == 1 && inner.number() > 3) ok = false;
+        if (inner.field() == 1) encoding.kind = static_cast<EncodingKind>(inner.number() & 3);
+        if (inner.field() == 2) encoding.dictionary_size = inner.number();
+      }
+    } else if (reader.field() == 3) {
+      footer.writer_zone = reader.text();
+    }
+    ok = ok && (reader.field() > 2 || inner.ok());
+  }
+  if (!ok || !reader.ok() || footer.encodings.size() != column_count)
+    return Damaged("the footer of a stripe cannot be read");
+  return footer;
+}
+
+std::vector<std::vector<ColumnStatistics>> ParseStripeStatistics(
+    std::string_view bytes, const std::vector<OrcType>& types) {
+  std::vector<std::vector<ColumnStatistics>> of_stripes;
+  WireReader reader(bytes);
+  while (reader.Next()) {
+    if (reader.field() != 1) continue;
+    std::vector<ColumnStatistics>& columns = of_stripes.emplace_back();
+    bool ok = true;
+    WireReader inner(reader.bytes());
+    while (inner.Next()) {
+      if (inner.field() != 1 || columns.size() >= types.size()) continue;
+      ColumnStatistics& statistics = columns.emplace_back();
+      ok = ReadStatistics(inner.bytes(), types[columns.size() - 1], &statistics) && ok;
+    }
+    if (!ok || !inner.ok()) columns.clear();
+  }
+  if (!reader.ok()) of_stripes.clear();
+  return of_stripes;
+}
+
+std::string SerializePostScript(const PostScript& postscript) {
+  WireWriter out;
+  out.Number(1, postscript.footer_bytes);
+  out.Number(2, static_cast<uint64_t>(postscript.compression));
+  out.Number(3, postscript.block_bytes);
+  out.Packed(4, {0, 12});
+  out.Number(5, postscript.metadata_bytes);
+  out.Number(6, kWriterVersion);
+  out.Bytes(8000, kMagic);
+  return out.bytes();
+}
+
+std::string SerializeFooter(const Footer& footer) {
+  WireWriter out;
+  out.Number(1, kMagic.size());
+  out.Number(2, footer.content_bytes);
+  for (const StripeInfo& stripe : footer.stripes) {
+    WireWriter inner;
+    inner.Number(1, stripe.offset);
+    inner.Number(2, stripe.index_bytes);
+    inner.Number(3, stripe.data_bytes);
+    inner.Number(4, stripe.footer_bytes);
+    inner.Number(5, stripe.row_count);
+    out.Message(3, inner);
+  }
+  for (const OrcType& type : footer.types) {
+    WireWriter inner;
+    inner.Number(1, static_cast<uint64_t>(type.kind));
+    if (!type.children.empty()) inner.Packed(2, type.children);
+    for (const std::string& name : type.field_names) inner.Bytes(3, name);
+    if (type.length > 0) inner.Number(4, type.length);
+    if (type.kind == OrcKind::kDecimal) {
+      inner.Number(5, type.precision);
+      inner.Number(6, type.scale);
+    }
+    out.Message(4, inner);
+  }
+  out.Number(6, footer.row_count);
+  for (size_t i = 0; i < footer.statistics.size(); ++i) {
+    WireWriter inner;
+    WriteStatistics(footer.statistics[i], footer.types[i], &inner);
+    out.Message(7, inner);
+  }
+  out.Number(8, footer.row_index_stride);
+  out.Number(9, kWriterId);
+  out.Number(11, static_cast<uint64_t>(footer.calendar));
+  out.Bytes(12, "sluice 0.1.0");
+  return out.bytes();
+}
+
+std::string SerializeStripeFooter(const StripeFooter& footer) {
+  WireWriter out;
+  for (const StreamInfo& stream : footer.streams) {
+    WireWriter inner;
+    inner.Number(1, stream.kind);
+    inner.Number(2, stream.column);
+    inner.Number(3, stream.length);
+    out.Message(1, inner);
+  }
+  for (const ColumnEncoding& encoding : footer.encodings) {
+    WireWriter inner;
+    inner.Number(1, static_cast<uint64_t>(encoding.kind));
+    const bool dictionary = encoding.kind == EncodingKind::kDictionaryV2;
+    if (dictionary) inner.Number(2, encoding.dictionary_size);
+    out.Message(2, inner);
+  }
+  out.Bytes(3, footer.writer_zone);
+  return out.bytes();
+}
+
+std::string SerializeStripeStatistics(const std::vector<std::vector<ColumnStatistics>>& of_stripes,
+                                      const std::vector<OrcType>& types) {
+  WireWriter out;
+  for (const std::vector<ColumnStatistics>& columns : of_stripes) {
+    WireWriter stripe;
+    for (size_t i = 0; i < columns.size(); ++i) {
+      WireWriter inner;
+      WriteStatistics(columns[i], types[i], &inner);
+      stripe.Message(1, inner);
+    }
+    out.Message(1, stripe);
+  }
+  return out.bytes();
+}
+
+}  // namespace sluice::formats::orc_format

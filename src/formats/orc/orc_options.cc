@@ -1,0 +1,156 @@
+#include "formats/orc/orc_options.h"
+
+#include <charconv>
+#include <deque>
+
+#include "common/text.h"
+
+namespace sluice::formats::orc_format {
+
+namespace {
+
+const OptionSpec kSpecs[] = {
+    {"compress", OptionType::kString, "ZLIB", "Codec of blocks: NONE, ZLIB, SNAPPY, LZ4, ZSTD."},
+    {"stripe.size", OptionType::kLong, "67108864", "Bytes of a stripe."},
+    {"compress.size", OptionType::kLong, "262144", "Bytes of a block before compression."},
+    {"row.index.stride", OptionType::kLong, "10000",
+     "Rows for which the index has an entry, at least 1000; 0: no index."},
+    {"create.index", OptionType::kBoolean, "true", "Write the row index."},
+    {"dictionary.key.threshold", OptionType::kDouble, "0.8",
+     "Most distinct texts a value with which a dictionary is written; 0: never."},
+    {"proleptic.gregorian.default", OptionType::kBoolean, "false",
+     "Reading files that do not tell their calendar: proleptic Gregorian (true: files of the C++ "
+     "library, of pyarrow and of Hive 3.1) or hybrid (false: all others)."},
+    {"block.size", OptionType::kLong, "268435456",
+     "Accepted for compatibility: stripes are not padded to blocks of HDFS."},
+    {"block.padding", OptionType::kBoolean, "true", "Accepted for compatibility, as block.size."},
+    {"block.padding.tolerance", OptionType::kDouble, "0.05",
+     "Accepted for compatibility, as block.size."},
+    {"encoding.strategy", OptionType::kString, "SPEED",
+     "Accepted for compatibility: SPEED or COMPRESSION."},
+    {"compression.strategy", OptionType::kString, "SPEED",
+     "SPEED, or COMPRESSION for smaller files in more time."},
+    {"write.format", OptionType::kString, "0.12", "Version of the format: 0.12."},
+    {"bloom.filter.columns", OptionType::kString, "",
+     "Columns with a bloom filter: none, they are not written yet."},
+    {"bloom.filter.fpp", OptionType::kDouble, "0.05",
+     "Accepted for compatibility: there are no bloom filters."},
+};
+
+class Parser {
+ public:
+  explicit Parser(const FormatOptions& options)
+      : options_(options), reader_(options.options, kSpecs) {}
+
+  Result<OrcOptions> Parse() {
+    OrcOptions parsed;
+    SLUICE_RETURN_NOT_OK(Check());
+    SLUICE_ASSIGN_OR_RETURN(parsed.compression, ParseCompression());
+    SLUICE_ASSIGN_OR_RETURN(parsed.block_bytes, Ranged("compress.size", 1024, (8 << 20) - 1));
+    SLUICE_ASSIGN_OR_RETURN(parsed.stripe_bytes, Ranged("stripe.size", 1024, int64_t{1} << 40));
+    SLUICE_ASSIGN_OR_RETURN(parsed.row_index, reader_.Boolean("create.index"));
+    SLUICE_RETURN_NOT_OK(ParseStride(&parsed));
+    SLUICE_ASSIGN_OR_RETURN(parsed.dictionary_threshold, Share("dictionary.key.threshold"));
+    SLUICE_RETURN_NOT_OK(Share("bloom.filter.fpp").status());
+    SLUICE_RETURN_NOT_OK(Share("block.padding.tolerance").status());
+    SLUICE_ASSIGN_OR_RETURN(const bool proleptic, reader_.Boolean("proleptic.gregorian.default"));
+    parsed.unmarked_is_hybrid = !proleptic;
+    SLUICE_RETURN_NOT_OK(OneOf("encoding.strategy", {"SPEED", "COMPRESSION"}));
+    SLUICE_RETURN_NOT_OK(OneOf("compression.strategy", {"SPEED", "COMPRESSION"}));
+    parsed.thorough_compression =
+        EqualsIgnoreCaseAscii(*reader_.Text("compression.strategy"), "COMPRESSION");
+    SLUICE_RETURN_NOT_OK(OneOf("write.format", {"0.12"}));
+    return parsed;
+  }
+
+ private:
+  Status Invalid(std::string_view key, std::string_view value, std::string_view expected) const {
+    return Status::InvalidArgument("Invalid value for option '" + options_.prefix +
+                                   std::string(key) + "'. Could not parse value '" +
+                                   std::string(value) + "': expected " + std::string(expected) +
+                                   ".");
+  }
+
+  /// Unknown names and values of the wrong type, in the words that all formats share.
+  Status Check() const {
+    std::deque<std::string> keys;
+    std::vector<OptionSpec> specs;
+    for (const OptionSpec& spec : kSpecs) {
+      specs.push_back(spec);
+      specs.back().key = keys.emplace_back(options_.prefix + std::string(spec.key));
+    }
+    OptionMap written;
+    for (const auto& [key, value] : options_.options) written.emplace(options_.prefix + key, value);
+    SLUICE_RETURN_NOT_OK(ValidateOptions("orc", written, specs));
+    const std::string bloom_columns = *reader_.Text("bloom.filter.columns");
+    if (bloom_columns.empty()) return {};
+    return Status::Unsupported("Bloom filters are not written to ORC files yet. Leave out '" +
+                               options_.prefix + "bloom.filter.columns' = '" + bloom_columns +
+                               "'.");
+  }
+
+  Result<int64_t> Ranged(std::string_view key, int64_t low, int64_t high) const {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t value, reader_.Integer(key));
+    if (value >= low && value <= high) return value;
+    return Invalid(key, std::to_string(value),
+                   "a number from " + std::to_string(low) + " to " + std::to_string(high));
+  }
+
+  Status ParseStride(OrcOptions* parsed) const {
+    SLUICE_ASSIGN_OR_RETURN(parsed->row_index_stride, Ranged("row.index.stride", 0, 1 << 30));
+    // ORC's own bound: shorter strides make an index larger than its data.
+    if (parsed->row_index_stride > 0 && parsed->row_index_stride < 1000) {
+      return Invalid("row.index.stride", std::to_string(parsed->row_index_stride),
+                     "0 or a number from 1000");
+    }
+    if (parsed->row_index_stride == 0) parsed->row_index = false;
+    return {};
+  }
+
+  Result<double> Share(std::string_view key) const {
+    const std::string text = *reader_.Text(key);
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size() && value >= 0 && value <= 1)
+      return value;
+    return Invalid(key, text, "a share from 0 to 1");
+  }
+
+  Status OneOf(std::string_view key, std::initializer_list<std::string_view> allowed) const {
+    const std::string text = *reader_.Text(key);
+    std::string list;
+    for (const std::string_view value : allowed) {
+      if (EqualsIgnoreCaseAscii(text, value)) return {};
+      if (!list.empty()) list += ", ";
+      list += value;
+    }
+    return Invalid(key, text, "one of " + list);
+  }
+
+  Result<Compression> ParseCompression() const {
+    static constexpr std::pair<std::string_view, Compression> kCodecs[] = {
+        {"NONE", Compression::kNone},     {"ZLIB", Compression::kZlib},
+        {"SNAPPY", Compression::kSnappy}, {"LZ4", Compression::kLz4},
+        {"ZSTD", Compression::kZstd},
+    };
+    const std::string text = *reader_.Text("compress");
+    for (const auto& [name, codec] : kCodecs) {
+      if (EqualsIgnoreCaseAscii(text, name)) return codec;
+    }
+    constexpr std::string_view kList = "one of NONE, ZLIB, SNAPPY, LZ4, ZSTD";
+    if (EqualsIgnoreCaseAscii(text, "LZO") || EqualsIgnoreCaseAscii(text, "BROTLI"))
+      return Invalid("compress", text, std::string(kList) + " (" + text + " is not available)");
+    return Invalid("compress", text, kList);
+  }
+
+  const FormatOptions& options_;
+  OptionReader reader_;
+};
+
+}  // namespace
+
+std::span<const OptionSpec> OptionSpecs() { return kSpecs; }
+
+Result<OrcOptions> ParseOptions(const FormatOptions& options) { return Parser(options).Parse(); }
+
+}  // namespace sluice::formats::orc_format

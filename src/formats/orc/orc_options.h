@@ -1,0 +1,33 @@
+// Options of the format 'orc', parsed.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "common/options.h"
+#include "common/result.h"
+#include "formats/format.h"
+#include "formats/orc/metadata.h"
+
+namespace sluice::formats::orc_format {
+
+struct OrcOptions {
+  Compression compression = Compression::kZlib;
+  bool thorough_compression = false;
+  int64_t block_bytes = 256 << 10;  // Of content, before compression.
+  int64_t stripe_bytes = 64 << 20;  // Encoded bytes of a stripe.
+  int64_t row_index_stride = 10'000;
+  bool row_index = true;
+  double dictionary_threshold = 0.8;
+  /// Files that do not tell their calendar count old dates in the hybrid one.
+  bool unmarked_is_hybrid = true;
+};
+
+/// Keys without prefix: the names of ORC's own configuration.
+std::span<const OptionSpec> OptionSpecs();
+
+/// Fails with kInvalidArgument: unknown keys with the nearest known one, values with what is
+/// allowed.
+Result<OrcOptions> ParseOptions(const FormatOptions& options);
+
+}  // namespace sluice::formats::orc_format
