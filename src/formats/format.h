@@ -47,6 +47,9 @@ struct FormatOptions {
 struct FormatContext {
   TimeZone session_zone;
   arrow::MemoryPool* pool = arrow::default_memory_pool();
+  /// Row decoders go on as with ignore-parse-errors and hand out every BadRecord, however many: the
+  /// caller puts the records aside.
+  bool keep_bad_records = false;
 };
 
 /// Columns to read: `physical` is what the format holds (no partition, computed or metadata
@@ -63,6 +66,7 @@ struct BadRecord {
   int64_t record = 0;  // Index in the chunk or message list handed in.
   int64_t line = 0;    // Line of the record's start within the chunk, from 0 (framed input only).
   int64_t byte_offset = 0;  // Of the record's start within the chunk or message.
+  int64_t byte_length = 0;  // Of the record in the chunk, its line end left out; 0: not known.
   std::string column;       // Empty when the whole record is at fault.
   std::string reason;       // "For input string: \"abc\"." and what to do (option that changes it).
   std::string text;         // Sample of the text, printable, bounded.

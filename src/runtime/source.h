@@ -61,6 +61,9 @@ class SourceReader {
     (void)id;
     return {};
   }
+  /// False while work started by CheckpointComplete goes on: the job does not end before. Fails
+  /// with what that work failed with.
+  virtual Result<bool> Drained() { return true; }
 };
 
 /// What Source::Open gets.

@@ -203,7 +203,9 @@ Result<StepResult> Task::Advance() {
   const bool inputs_finished =
       std::all_of(parts_.inputs.begin(), parts_.inputs.end(),
                   [](const TaskInput& input) { return input.channel->finished(); });
-  if (last_complete_ && completes_.empty() && inputs_finished && AllDrained()) {
+  if (!last_complete_ || !completes_.empty() || !inputs_finished) return StepResult::kBlocked;
+  SLUICE_ASSIGN_OR_RETURN(const bool drained, AllDrained());
+  if (drained) {
     for (const auto& output : parts_.outputs) output->Close();
     return StepResult::kDone;
   }
@@ -307,7 +309,11 @@ bool Task::ReadyFrom(size_t first) const {
   return true;
 }
 
-bool Task::AllDrained() const {
+Result<bool> Task::AllDrained() const {
+  if (parts_.reader) {
+    SLUICE_ASSIGN_OR_RETURN(const bool reader_drained, parts_.reader->Drained());
+    if (!reader_drained) return false;
+  }
   return std::all_of(parts_.chain.begin(), parts_.chain.end(),
                      [](const ChainLink& link) { return link.op->Drained(); });
 }

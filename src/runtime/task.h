@@ -122,7 +122,7 @@ class Task final : public Actor {
   void TakeDueTimers();
   Status PollOperators();
   bool ReadyFrom(size_t first) const;
-  bool AllDrained() const;
+  Result<bool> AllDrained() const;
   bool OutputsHaveRoom() const;
   void StopInputWhenUnwanted();
 

@@ -10,6 +10,7 @@
 #include "connectors/filesystem/sink/sink_options.h"
 #include "connectors/filesystem/source/file_table_source.h"
 #include "connectors/filesystem/source/source_options.h"
+#include "connectors/quarantine/bad_record_options.h"
 #include "formats/all_formats.h"
 
 namespace sluice::connectors {
@@ -37,6 +38,8 @@ std::span<const OptionSpec> Specs() {
     specs.insert(specs.end(), source.begin(), source.end());
     const auto sink = filesystem::SinkOptionSpecs();
     specs.insert(specs.end(), sink.begin(), sink.end());
+    const auto bad_records = BadRecordOptionSpecs();
+    specs.insert(specs.end(), bad_records.begin(), bad_records.end());
     return specs;
   }();
   return kSpecs;
@@ -126,6 +129,8 @@ Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(CheckColumns(table, *format, format_options));
   SLUICE_RETURN_NOT_OK(CheckPartitionKeys(table));
   SLUICE_RETURN_NOT_OK(filesystem::ReadSourceOptions(table).status());
+  SLUICE_RETURN_NOT_OK(
+      ReadBadRecordOptions(table.options, *format, format_options, *context.file_systems).status());
   const Status sink = filesystem::ReadSinkOptions(table).status();
   // What is not offered for writing yet does not keep anyone from reading the table.
   if (sink.code() == StatusCode::kUnsupported) return {};

@@ -110,11 +110,12 @@ Status Invalid(std::string message) { return Status::InvalidArgument(std::move(m
 class TablePlanner {
  public:
   TablePlanner(const TableInfo& table, const ConnectorContext& context, Use use)
-      : info_(table), use_(use) {
-    (void)context;
+      : info_(table), use_(use), file_systems_(*context.file_systems) {
     const std::span<const OptionSpec> generic = GenericTableOptions();
     specs_.assign(std::begin(kOptions), std::end(kOptions));
     specs_.insert(specs_.end(), generic.begin(), generic.end());
+    const std::span<const OptionSpec> bad_records = BadRecordOptionSpecs();
+    specs_.insert(specs_.end(), bad_records.begin(), bad_records.end());
     plan_.identifier = table.identifier;
     plan_.physical = table.physical;
   }
@@ -249,6 +250,9 @@ class TablePlanner {
       plan_.discovery_interval_ms = std::max<int64_t>(0, *ms);
     }
     if (plan_.is_bounded()) plan_.discovery_interval_ms = 0;
+    SLUICE_ASSIGN_OR_RETURN(plan_.bad_records,
+                            ReadBadRecordOptions(info_.options, *plan_.value.format,
+                                                 plan_.value.options, file_systems_));
     SLUICE_ASSIGN_OR_RETURN(plan_.scan_parallelism, ReadParallelism("scan.parallelism"));
     return {};
   }
@@ -436,6 +440,7 @@ class TablePlanner {
 
   const TableInfo& info_;
   const Use use_;
+  fs::FileSystems& file_systems_;
   std::vector<OptionSpec> specs_;
   KafkaTable plan_;
 };

@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "connectors/connector.h"
 #include "connectors/kafka/client_properties.h"
+#include "connectors/quarantine/bad_record_options.h"
 #include "formats/format.h"
 #include "types/schema.h"
 
@@ -58,6 +59,8 @@ struct KafkaTable {
   Partitioner partitioner = Partitioner::kDefault;
   DeliveryGuarantee guarantee = DeliveryGuarantee::kAtLeastOnce;
   std::optional<int> sink_parallelism;
+
+  BadRecordOptions bad_records;
 
   std::vector<std::string> warnings;
 

@@ -61,6 +61,10 @@ class KafkaReader final : public runtime::SourceReader {
   Result<PollResult> Poll(Output& out) override;
   Status Snapshot(const Barrier& barrier, StateWriter& state) override;
   Status CheckpointComplete(CheckpointId id) override;
+  Result<bool> Drained() override {
+    if (!quarantine_) return true;
+    return quarantine_->Drained();
+  }
 
  private:
   const KafkaTable& table() const { return core_->setup->table; }
@@ -105,6 +109,7 @@ class KafkaReader final : public runtime::SourceReader {
 
   std::optional<DecodeQueue> decode_;
   std::optional<runtime::SplitWatermarks> watermarks_;
+  std::optional<QuarantineBuffer> quarantine_;
   std::vector<std::pair<CheckpointId, std::vector<PartitionOffset>>> snapshots_;
   int64_t next_discovery_ms_ = 0;
   int64_t next_probe_ms_ = 0;
@@ -172,6 +177,7 @@ Status KafkaReader::Open(TaskContext& context) {
       [](rd_kafka_t*, void* opaque) { (*static_cast<std::function<void()>*>(opaque))(); }, &wake_);
   buffer_.resize(kFetchMessages);
   decode_.emplace(core_->setup, client_, &context);
+  if (core_->quarantine) quarantine_.emplace(core_->quarantine, &context);
   watermarks_.emplace(core_->setup->options.watermark, context.clock);
   core_->board->OnNewSplit(subtask_, wake_);
   next_discovery_ms_ = context.clock->NowMillis() + table().discovery_interval_ms;
@@ -383,6 +389,11 @@ Result<bool> KafkaReader::EmitNext(Output& out) {
   if (!finished) return false;
   Count(*finished);
   ActiveSplit& split = *splits_[static_cast<size_t>(finished->split)];
+  if (quarantine_) {
+    SLUICE_RETURN_NOT_OK(quarantine_->Add(split.name, finished->message_count,
+                                          finished->counts.bad_records,
+                                          finished->counts.taken_out));
+  }
   if (finished->batch.rows.row_count() > 0) {
     SLUICE_RETURN_NOT_OK(out.Emit(std::move(finished->batch.rows)));
     watermarks_->Observe(split.name, finished->batch.watermark_ms);
@@ -508,11 +519,13 @@ Status KafkaReader::Snapshot(const Barrier& barrier, StateWriter& state) {
   }
   state.PutI64(kVersionField, kStateVersion);
   state.PutStrings(kSplitsField, texts);
+  if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   if (core_->committer) snapshots_.emplace_back(barrier.id, std::move(offsets));
   return {};
 }
 
 Status KafkaReader::CheckpointComplete(CheckpointId id) {
+  if (quarantine_) quarantine_->CheckpointComplete(id);
   std::vector<PartitionOffset>* newest = nullptr;
   for (auto& [checkpoint, offsets] : snapshots_) {
     if (checkpoint <= id) newest = &offsets;

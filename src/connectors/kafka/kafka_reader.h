@@ -24,6 +24,7 @@ struct SourceCore {
   std::shared_ptr<Cluster> cluster;  // Questions while running; used on the I/O pool.
   std::shared_ptr<SplitBoard> board;
   std::shared_ptr<OffsetCommitter> committer;  // Null: no group, or switched off.
+  std::shared_ptr<Quarantine> quarantine;      // Null: no bad-records.* options.
   int reader_count = 1;
 };
 

@@ -37,6 +37,10 @@ class KafkaSource final : public runtime::Source {
               const runtime::RestoredSourceState* restored) override {
     for (const std::string& warning : table().warnings) Log(LogLevel::kWarning, warning);
     SLUICE_RETURN_NOT_OK(Connect(context));
+    if (table().bad_records.active()) {
+      SLUICE_ASSIGN_OR_RETURN(core_->quarantine,
+                              Quarantine::Open(table().bad_records, table().identifier, restored));
+    }
     SLUICE_ASSIGN_OR_RETURN(const std::vector<PartitionId> partitions,
                             core_->cluster->ListPartitions(table().topics, table().topic_pattern));
     SLUICE_RETURN_NOT_OK(CheckFound(partitions));

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
 
 #include <arrow/array/array_primitive.h>
@@ -264,6 +266,39 @@ TEST_F(KafkaSourceTest, BadRecordsNameTheirPlace) {
   ASSERT_TRUE(reading.RunToEnd().ok());
   EXPECT_THAT(reading.out->rows, ElementsAre("+I[1]", "+I[null]", "+I[3]"));
   EXPECT_EQ(reading.metrics.Value(runtime::metric::kBadRecords), 1);
+}
+
+TEST_F(KafkaSourceTest, PutsBadRecordsAsideOnceTheCheckpointHoldsThem) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, {"{\"id\":1}", "{\"id\":\"x\"}", "{\"id\":3}", "nonsense"});
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("sluice_quarantine_" + std::to_string(::getpid()));
+  std::filesystem::remove_all(folder);
+  const OptionMap options = Bounded({{"bad-records.path", folder.string()}});
+  std::vector<runtime::StateFields> state;
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.options = options});
+    const Status status = reading.RunToEnd();
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    EXPECT_THAT(reading.out->rows, ElementsAre("+I[1]", "+I[3]"));
+    state = reading.Snapshot();
+  }
+  // Killed before it heard that the checkpoint is complete: nothing is there yet.
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+  for (int run = 0; run < 2; ++run) {
+    Reading again(cluster_.bootstrap_servers(), {.options = options, .state = state});
+    ASSERT_TRUE(again.RunToEnd().ok());
+  }
+  std::vector<std::string> lines;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+  }
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_THAT(lines[0], HasSubstr("\"source\":\"t-0\",\"position\":1,\"column\":\"id\""));
+  EXPECT_THAT(lines[0], HasSubstr("\"raw\":\"{\\\"id\\\":\\\"x\\\"}\""));
+  EXPECT_THAT(lines[1], HasSubstr("\"position\":3"));
+  std::filesystem::remove_all(folder);
 }
 
 TEST_F(KafkaSourceTest, ContinuesFromItsStateAtAnyParallelism) {

@@ -105,6 +105,7 @@ struct RecordDecoder::Rep {
     }
     schema = Schema(std::move(output)).ToArrow();
     formats::FormatContext context{.session_zone = session_zone, .pool = pool};
+    context.keep_bad_records = table->bad_records.puts_aside();
     SLUICE_ASSIGN_OR_RETURN(
         value.decoder, table->value.format->make_decoder(
                            table->value.options, {table->value.schema, value.projection}, context));
@@ -130,12 +131,32 @@ struct RecordDecoder::Rep {
     }
     SLUICE_ASSIGN_OR_RETURN(formats::DecodedRows decoded, part.decoder->DecodeMessages(texts));
     out->bad_records += decoded.bad_count;
+    // Of many, a few lines in the log are enough.
+    constexpr size_t kDescribed = 1'000;
     for (const formats::BadRecord& bad : decoded.bad) {
+      if (out->bad_texts.size() >= kDescribed) break;
       std::string text = Describe(bad, is_key, partition, messages);
       if (decoded.failed) return Status::DataError(std::move(text));
       out->bad_texts.push_back(std::move(text));
     }
+    if (table->bad_records.puts_aside() && !decoded.bad.empty())
+      SLUICE_RETURN_NOT_OK(TakeOutBad(messages, &decoded, out));
     return decoded;
+  }
+
+  Status TakeOutBad(std::span<const rd_kafka_message_t* const> messages,
+                    formats::DecodedRows* decoded, DecodedMessages* out) const {
+    SLUICE_ASSIGN_OR_RETURN(std::vector<QuarantinedRecord> taken,
+                            TakeOutBadRecords(
+                                decoded, table->bad_records.keep_rows_with_nulled_fields,
+                                [this](const formats::BadRecord& bad) {
+                                  return texts[static_cast<size_t>(bad.record)];
+                                },
+                                [messages](const formats::BadRecord& bad) {
+                                  return messages[static_cast<size_t>(bad.record)]->offset;
+                                }));
+    std::move(taken.begin(), taken.end(), std::back_inserter(out->taken_out));
+    return {};
   }
 
   std::string Describe(const formats::BadRecord& bad, bool is_key, const PartitionId& partition,

@@ -13,6 +13,7 @@
 #include "common/result.h"
 #include "connectors/kafka/kafka_client.h"
 #include "connectors/kafka/kafka_options.h"
+#include "connectors/quarantine/quarantine.h"
 #include "types/batch.h"
 #include "types/schema.h"
 #include "types/time_zone.h"
@@ -35,6 +36,8 @@ struct DecodedMessages {
   int64_t bad_records = 0;
   /// Texts of bad records that were skipped or nulled, a bounded sample.
   std::vector<std::string> bad_texts;
+  /// What is to be put aside; positions are offsets.
+  std::vector<QuarantinedRecord> taken_out;
 };
 
 /// Not thread-safe: one for each worker at a time.

@@ -376,7 +376,8 @@ std::string_view CsvColumn::Resolve(FieldRef field) {
 
 bool CsvColumn::Report(int row, std::string_view text, std::string reason) {
   ++bad_count_;
-  if (bad_.size() < kMaxDescribedFields) bad_.push_back({row, std::move(reason), Printable(text)});
+  if (options_.keep_bad_records || bad_.size() < kMaxDescribedFields)
+    bad_.push_back({row, std::move(reason), Printable(text)});
   return options_.ignore_parse_errors;
 }
 

@@ -201,6 +201,7 @@ void CsvDecoder::AddBadCuts(Pass& pass) {
     BadRecord bad;
     bad.record = cut.record_number;
     bad.byte_offset = cut.begin;
+    bad.byte_length = cut.end - cut.begin;
     bad.reason = std::move(cut.reason);
     if (!options_.ignore_parse_errors) {
       bad.reason += " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to read on.";
@@ -214,7 +215,8 @@ void CsvDecoder::AddBadCuts(Pass& pass) {
 
 void CsvDecoder::AddBad(Pass& pass, BadRecord record) {
   ++pass.out.bad_count;
-  if (pass.out.bad.size() < text::kMaxKeptBadRecords) pass.out.bad.push_back(std::move(record));
+  if (options_.keep_bad_records || pass.out.bad.size() < text::kMaxKeptBadRecords)
+    pass.out.bad.push_back(std::move(record));
 }
 
 /// Keeps record_of_row empty as long as row i is record i.

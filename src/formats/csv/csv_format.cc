@@ -54,6 +54,8 @@ Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
                                                 const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(options, schema.physical, Direction::kRead));
   SLUICE_ASSIGN_OR_RETURN(CsvOptions parsed, ParseCsvOptions(options));
+  parsed.keep_bad_records = context.keep_bad_records;
+  parsed.ignore_parse_errors = parsed.ignore_parse_errors || context.keep_bad_records;
   return std::make_unique<csv::CsvDecoder>(std::move(parsed), schema, context);
 }
 

@@ -20,6 +20,7 @@ struct CsvOptions {
   std::optional<std::string> null_literal;
   bool allow_comments = false;
   bool ignore_parse_errors = false;
+  bool keep_bad_records = false;  // FormatContext::keep_bad_records.
   bool plain_decimal = false;
   bool trim_spaces = false;
   bool ignore_trailing_unmappable = false;

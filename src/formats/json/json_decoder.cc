@@ -166,6 +166,7 @@ bool JsonDecoder::RejectUnread(Pass& pass, std::string_view record, size_t offse
   BadRecord bad;
   bad.record = pass.record;
   bad.byte_offset = static_cast<int64_t>(offset);
+  bad.byte_length = static_cast<int64_t>(record.size());
   bad.reason = "The record has bytes that are not UTF-8.";
   if (too_large) {
     bad.reason =
@@ -197,6 +198,7 @@ void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, 
     BadRecord bad;
     bad.record = pass.record;
     bad.byte_offset = static_cast<int64_t>(offset);
+    bad.byte_length = static_cast<int64_t>(record.size());
     bad.column = errors[i].column;
     bad.reason = "Failed to deserialize JSON '" + Printable(record) + "'. " + errors[i].reason;
     if (errors[i].column.empty() && !options_.ignore_parse_errors &&
@@ -213,7 +215,8 @@ void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, 
 
 void JsonDecoder::AddBad(Pass& pass, BadRecord bad) {
   ++pass.out.bad_count;
-  if (pass.out.bad.size() < text::kMaxKeptBadRecords) pass.out.bad.push_back(std::move(bad));
+  if (options_.keep_bad_records || pass.out.bad.size() < text::kMaxKeptBadRecords)
+    pass.out.bad.push_back(std::move(bad));
 }
 
 /// Forgets what an earlier call that ended early may have left.

@@ -15,6 +15,7 @@ enum class MapNullKeyMode : uint8_t { kFail, kDrop, kLiteral };
 struct JsonOptions {
   bool fail_on_missing_field = false;
   bool ignore_parse_errors = false;
+  bool keep_bad_records = false;  // FormatContext::keep_bad_records.
   text::TimestampStyle timestamp_style = text::TimestampStyle::kSql;
   MapNullKeyMode map_null_key_mode = MapNullKeyMode::kFail;
   std::string map_null_key_literal = "null";

@@ -98,10 +98,11 @@ bool RawDecoder::Append(Pass& pass, std::string_view bytes, size_t offset) {
     reason += " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
   }
   ++pass.out.bad_count;
-  if (pass.out.bad.size() < text::kMaxKeptBadRecords) {
+  if (options_.keep_bad_records || pass.out.bad.size() < text::kMaxKeptBadRecords) {
     BadRecord bad;
     bad.record = pass.record;
     bad.byte_offset = static_cast<int64_t>(offset);
+    bad.byte_length = static_cast<int64_t>(bytes.size());
     bad.column = physical_.column(0).name;
     bad.reason = std::move(reason);
     bad.text = Printable(bytes);

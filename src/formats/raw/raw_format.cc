@@ -34,6 +34,8 @@ Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
   SLUICE_ASSIGN_OR_RETURN(RawOptions parsed, ParseRawOptions(options));
   SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Charset> charset,
                           Charset::Find(parsed.charset, parsed.prefix));
+  parsed.keep_bad_records = context.keep_bad_records;
+  parsed.ignore_parse_errors = parsed.ignore_parse_errors || context.keep_bad_records;
   return std::make_unique<raw::RawDecoder>(std::move(parsed), std::move(charset), schema, context);
 }
 

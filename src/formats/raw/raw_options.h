@@ -12,6 +12,7 @@ struct RawOptions {
   std::string charset = "UTF-8";
   bool little_endian = false;
   bool ignore_parse_errors = false;
+  bool keep_bad_records = false;  // FormatContext::keep_bad_records.
   bool replace_malformed = false;
   std::string prefix;  // "raw.", for messages.
 };

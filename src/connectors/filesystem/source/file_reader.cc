@@ -26,6 +26,7 @@ Status FileReader::Open(runtime::TaskContext& context) {
   watermarks_ =
       std::make_unique<runtime::SplitWatermarks>(source_->spec().watermark, context.clock);
   source_->splits().SetWake(subtask_, context.wake);
+  if (source_->quarantine()) quarantine_.emplace(source_->quarantine(), &context);
   return {};
 }
 
@@ -64,6 +65,10 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
     source_->bad_record_log().Warn("File " + split.file.path + " was gone before it was read.");
   }
   if (unit->bad_count > 0) CountBadRecords(*unit);
+  if (quarantine_) {
+    SLUICE_RETURN_NOT_OK(
+        quarantine_->Add(split.file.path, unit->record_count, unit->bad_count, unit->taken_out));
+  }
   *bytes_in_ += unit->fetched.bytes_read;
   const int64_t rows = unit->out.rows.row_count();
   if (rows > 0) {
@@ -108,14 +113,19 @@ std::string FileReader::Describe(const ReadUnit& unit, const formats::BadRecord&
   return text;
 }
 
+std::string FileReader::WhatBecameOf(const formats::BadRecord& bad) const {
+  const BadRecordOptions& options = source_->spec().bad_records;
+  if (bad.field_only && (!options.puts_aside() || options.keep_rows_with_nulled_fields))
+    return "Set a field to NULL: ";
+  return options.puts_aside() ? "Put a record aside: " : "Skipped a record: ";
+}
+
 void FileReader::CountBadRecords(const ReadUnit& unit) {
   *bad_records_ += unit.bad_count;
   // The log lets a few through and counts the rest: there is no use in describing a thousand.
   constexpr size_t kDescribed = 3;
   for (size_t i = 0; i < std::min(unit.bad.size(), kDescribed); ++i) {
-    source_->bad_record_log().Warn(
-        std::string(unit.bad[i].field_only ? "Set a field to NULL: " : "Skipped a record: ") +
-        Describe(unit, unit.bad[i]));
+    source_->bad_record_log().Warn(WhatBecameOf(unit.bad[i]) + Describe(unit, unit.bad[i]));
   }
 }
 
@@ -128,11 +138,22 @@ Status FileReader::ScheduleWakes(runtime::Output& out) {
   return {};
 }
 
-Status FileReader::Snapshot(const runtime::Barrier&, runtime::StateWriter& state) {
+Status FileReader::Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) {
   std::vector<std::string> splits;
   for (const FileSplit& split : held_) splits.push_back(EncodeSplit(split));
   state.PutStrings("splits", splits);
+  if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   return {};
+}
+
+Status FileReader::CheckpointComplete(runtime::CheckpointId id) {
+  if (quarantine_) quarantine_->CheckpointComplete(id);
+  return {};
+}
+
+Result<bool> FileReader::Drained() {
+  if (!quarantine_) return true;
+  return quarantine_->Drained();
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -26,11 +26,14 @@ class FileReader final : public runtime::SourceReader {
   Status Open(runtime::TaskContext& context) override;
   Result<PollResult> Poll(runtime::Output& out) override;
   Status Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) override;
+  Status CheckpointComplete(runtime::CheckpointId id) override;
+  Result<bool> Drained() override;
 
  private:
   std::optional<FileSplit> TakeSplit();
   Status Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& out);
   Status Failure(const ReadUnit& unit) const;
+  std::string WhatBecameOf(const formats::BadRecord& bad) const;
   void CountBadRecords(const ReadUnit& unit);
   /// "/a/b.csv, line 17, column 'c': reason Text: '…'."
   std::string Describe(const ReadUnit& unit, const formats::BadRecord& bad) const;
@@ -43,6 +46,7 @@ class FileReader final : public runtime::SourceReader {
   runtime::TaskContext* context_ = nullptr;
   std::shared_ptr<ReadPipeline> pipeline_;
   std::unique_ptr<runtime::SplitWatermarks> watermarks_;
+  std::optional<QuarantineBuffer> quarantine_;
   std::deque<FileSplit> held_;  // In the order in which they are read.
   bool frozen_ = false;  // The last split asked for was refused for the time of a checkpoint.
   std::atomic<int64_t>* rows_in_ = nullptr;

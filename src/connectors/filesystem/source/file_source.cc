@@ -10,6 +10,10 @@ Status FileSource::Open(const runtime::SourceContext& context,
   limit_left_ = spec_->limit_rows.value_or(0);
   discovery_ = std::make_unique<FileDiscovery>(spec_, context.clock, context.parallelism);
   if (restored != nullptr) SLUICE_RETURN_NOT_OK(Restore(*restored));
+  if (spec_->bad_records.active()) {
+    SLUICE_ASSIGN_OR_RETURN(
+        quarantine_, Quarantine::Open(spec_->bad_records, spec_->table_identifier, restored));
+  }
   if (!bounded()) {
     // The first look is part of the start: a directory that cannot be read is told at once.
     SLUICE_ASSIGN_OR_RETURN(std::vector<FileSplit> splits, discovery_->FindNew(&processed_));

@@ -16,6 +16,7 @@
 #include "connectors/filesystem/source/file_discovery.h"
 #include "connectors/filesystem/source/file_source_spec.h"
 #include "connectors/filesystem/source/split_pool.h"
+#include "connectors/quarantine/quarantine.h"
 #include "runtime/source.h"
 
 namespace sluice::connectors::filesystem {
@@ -37,6 +38,8 @@ class FileSource final : public runtime::Source, public std::enable_shared_from_
   const FileSourceSpec& spec() const { return *spec_; }
   SplitPool& splits() { return pool_; }
   LimitedLog& bad_record_log() { return bad_record_log_; }
+  /// Null when the table has no bad-records.* options.
+  const std::shared_ptr<Quarantine>& quarantine() const { return quarantine_; }
   /// Watching: looks for new files when it is time, on the I/O pool. Returns when to ask again
   /// (wall clock), or the failure of the last look when it is one that does not pass.
   Result<std::optional<int64_t>> DiscoverIfDue();
@@ -50,6 +53,7 @@ class FileSource final : public runtime::Source, public std::enable_shared_from_
 
   const std::shared_ptr<const FileSourceSpec> spec_;
   SplitPool pool_;
+  std::shared_ptr<Quarantine> quarantine_;
   LimitedLog bad_record_log_;
   LimitedLog discovery_log_{3, 60'000};
   runtime::SourceContext context_;

@@ -12,6 +12,7 @@
 #include "connectors/connector.h"
 #include "connectors/filesystem/source/source_options.h"
 #include "connectors/filesystem/source/table_listing.h"
+#include "connectors/quarantine/bad_record_options.h"
 #include "formats/format.h"
 
 namespace sluice::connectors::filesystem {
@@ -45,6 +46,8 @@ struct FileSourceSpec {
   std::optional<std::vector<PartitionValues>> chosen_partitions;
   expr::ExprPtr
       partition_predicate;  // Over partition keys; decides about partitions that appear later.
+
+  BadRecordOptions bad_records;
 
   std::vector<expr::ExprPtr> filters;  // Over read_schema.physical, for formats with statistics.
   std::optional<int64_t> limit_rows;

@@ -110,6 +110,7 @@ Result<std::unique_ptr<formats::RowDecoder>> ReadPipeline::TakeDecoder() {
   formats::FormatContext context;
   context.session_zone = spec_->session_zone;
   context.pool = settings_.memory_pool;
+  context.keep_bad_records = spec_->bad_records.puts_aside();
   return spec_->format->make_decoder(spec_->format_options, spec_->read_schema, context);
 }
 
@@ -123,6 +124,8 @@ Status ReadPipeline::Decode(ReadUnit* unit) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<formats::RowDecoder> decoder, TakeDecoder());
     SLUICE_ASSIGN_OR_RETURN(formats::DecodedRows rows,
                             decoder->DecodeChunk(unit->fetched.bytes, unit->fetched.first_in_file));
+    if (spec_->bad_records.puts_aside() && !rows.bad.empty())
+      SLUICE_RETURN_NOT_OK(TakeOutBad(&rows, unit));
     decoded = std::move(rows.rows);
     unit->record_count = rows.record_count;
     unit->line_count = rows.line_count;
@@ -136,6 +139,24 @@ Status ReadPipeline::Decode(ReadUnit* unit) {
   if (unit->failed || decoded.row_count() == 0) return {};
   SLUICE_ASSIGN_OR_RETURN(Batch complete, unit->columns->Complete(decoded));
   SLUICE_ASSIGN_OR_RETURN(unit->out, spec_->transform(std::move(complete)));
+  return {};
+}
+
+Status ReadPipeline::TakeOutBad(formats::DecodedRows* rows, ReadUnit* unit) const {
+  SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<formats::RowFramer> framer,
+                          spec_->format->make_framer(spec_->format_options));
+  const std::string_view chunk = unit->fetched.bytes;
+  const auto raw_of = [&](const formats::BadRecord& bad) {
+    const std::string_view rest =
+        chunk.substr(std::min(static_cast<size_t>(bad.byte_offset), chunk.size()));
+    return bad.byte_length > 0 ? rest.substr(0, static_cast<size_t>(bad.byte_length))
+                               : FirstRecord(rest, framer.get());
+  };
+  SLUICE_ASSIGN_OR_RETURN(unit->taken_out,
+                          TakeOutBadRecords(rows, spec_->bad_records.keep_rows_with_nulled_fields,
+                                            raw_of, [unit](const formats::BadRecord& bad) {
+                                              return unit->fetched.begin + bad.byte_offset;
+                                            }));
   return {};
 }
 

@@ -17,6 +17,7 @@
 #include "common/io_pool.h"
 #include "connectors/filesystem/source/split_columns.h"
 #include "connectors/filesystem/source/split_reader.h"
+#include "connectors/quarantine/quarantine.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -31,8 +32,9 @@ struct ReadUnit {
   int64_t line_count = 0;
   std::vector<formats::BadRecord> bad;
   int64_t bad_count = 0;
-  bool failed = false;    // bad[0] fails the read.
-  bool vanished = false;  // The file was gone.
+  std::vector<QuarantinedRecord> taken_out;  // Positions are bytes of the file.
+  bool failed = false;                       // bad[0] fails the read.
+  bool vanished = false;                     // The file was gone.
 
   enum class State { kFetched, kDecoding, kReady };
   State state = State::kFetched;
@@ -70,6 +72,7 @@ class ReadPipeline : public std::enable_shared_from_this<ReadPipeline> {
   void StartDecodes();
   void Finish(const std::shared_ptr<ReadUnit>& unit);
   Status Decode(ReadUnit* unit);
+  Status TakeOutBad(formats::DecodedRows* rows, ReadUnit* unit) const;
   Result<std::unique_ptr<formats::RowDecoder>> TakeDecoder();
 
   const std::shared_ptr<const FileSourceSpec> spec_;
