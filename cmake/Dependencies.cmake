@@ -9,12 +9,14 @@ find_package(ZLIB REQUIRED)
 find_package(BZip2 REQUIRED)
 find_package(LibLZMA REQUIRED)
 find_package(CURL REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(GTest REQUIRED)
 
 add_library(sluice_third_party INTERFACE)
 target_link_libraries(sluice_third_party INTERFACE
   SluiceArrow::parquet SluiceArrow::compute SluiceArrow::arrow
-  fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA CURL::libcurl Threads::Threads)
+  fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA CURL::libcurl OpenSSL::Crypto pugixml::pugixml Threads::Threads)
 
 # Debian ships no CMake package for these.
 foreach(_pair rdkafka:librdkafka/rdkafka.h pcre2-8:pcre2.h cctz:cctz/time_zone.h zstd:zstd.h)

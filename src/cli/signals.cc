@@ -8,8 +8,13 @@
 #include <mutex>
 #include <thread>
 
+#include "fs/http/patience.h"
+
 namespace sluice::cli {
 namespace {
+
+// How long a store that does not answer may hold up the end.
+constexpr int64_t kStorePatienceMs = 8'000;
 
 std::mutex g_mutex;
 std::function<void()> g_action;
@@ -24,6 +29,7 @@ void WaitForSignals(sigset_t signals) {
       action = g_action;
     }
     if (g_requested.exchange(true) || !action) ::_exit(128 + signal);
+    fs::LimitPatience(kStorePatienceMs);
     action();
   }
 }

@@ -1,12 +1,7 @@
 #include "fs/file_system.h"
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <system_error>
-
 #include "common/text.h"
-#include "fs/local/local_file_system.h"
+#include "fs/all_file_systems.h"
 
 namespace sluice::fs {
 
@@ -19,15 +14,9 @@ bool IsSchemeText(std::string_view text) {
   });
 }
 
-// "file:///a" is ("file", "/a"); text without "scheme://" or "file:/" is a path, whatever colons it
-// has.
-struct SplitUri {
-  std::string scheme;
-  std::string authority;
-  std::string_view path;
-};
+}  // namespace
 
-SplitUri SplitAtScheme(std::string_view uri) {
+UriParts SplitUri(std::string_view uri) {
   const size_t colon = uri.find(':');
   if (colon == std::string_view::npos || !IsSchemeText(uri.substr(0, colon))) return {"", "", uri};
   std::string scheme = ToLowerAscii(uri.substr(0, colon));
@@ -41,7 +30,6 @@ SplitUri SplitAtScheme(std::string_view uri) {
   return {"", "", uri};
 }
 
-// Resolves "", "." and ".." components by text alone, as Flink's Path does.
 std::string NormalizeAbsolute(std::string_view path) {
   std::vector<std::string_view> kept;
   for (const std::string_view component : Split(path, '/')) {
@@ -57,66 +45,38 @@ std::string NormalizeAbsolute(std::string_view path) {
   return normal.empty() ? "/" : normal;
 }
 
-class RealFileSystems final : public FileSystems {
- public:
-  Result<Located> Locate(std::string_view uri) override {
-    const SplitUri parts = SplitAtScheme(uri);
-    for (const Entry& entry : entries_) {
-      if (parts.scheme.empty() ? entry.is_default : entry.scheme == parts.scheme) {
-        return LocateLocal(entry.file_system, parts, uri);
+std::string_view PathOfUri(std::string_view uri) {
+  const size_t at = uri.find("://");
+  if (at == std::string_view::npos || !IsSchemeText(uri.substr(0, at))) return uri;
+  const size_t slash = uri.find('/', at + 3);
+  return slash == std::string_view::npos ? std::string_view("/") : uri.substr(slash);
+}
+
+Result<std::vector<FileInfo>> FileSystem::ListTree(const std::string& directory) {
+  std::vector<FileInfo> files;
+  std::vector<std::string> waiting = {directory};
+  while (!waiting.empty()) {
+    const std::string current = std::move(waiting.back());
+    waiting.pop_back();
+    auto entries = List(current);
+    if (!entries.ok()) {
+      if (current != directory && entries.status().code() == StatusCode::kNotFound) continue;
+      return entries.status();
+    }
+    for (FileInfo& entry : *entries) {
+      if (entry.is_directory) {
+        waiting.push_back(std::move(entry.path));
+      } else {
+        files.push_back(std::move(entry));
       }
     }
-    std::vector<std::string> known;
-    for (const Entry& entry : entries_) known.emplace_back(entry.scheme);
-    return Status::InvalidArgument("Could not find a file system for scheme '" + parts.scheme +
-                                   "' of path '" + std::string(uri) + "'. Known schemes: " +
-                                   Join(known, ", ") + "; a path without a scheme is a local one.");
   }
-
- private:
-  struct Entry {
-    std::string_view scheme;
-    bool is_default;
-    std::shared_ptr<FileSystem> file_system;
-  };
-
-  static Result<Located> LocateLocal(const std::shared_ptr<FileSystem>& file_system,
-                                     const SplitUri& parts, std::string_view uri) {
-    if (!parts.authority.empty() && parts.authority != "localhost") {
-      return Status::InvalidArgument(
-          "Path '" + std::string(uri) + "' names the host '" + parts.authority +
-          "', but local files have none. Write file:///" + parts.authority +
-          std::string(parts.path) + " if that is a folder.");
-    }
-    if (parts.path.empty()) {
-      return Status::InvalidArgument("Can not create a Path from an empty string.");
-    }
-    if (parts.path.find('\0') != std::string_view::npos) {
-      return Status::InvalidArgument("Path '" + Printable(uri) + "' has a NUL character.");
-    }
-    if (parts.path.starts_with("/")) return Located{file_system, NormalizeAbsolute(parts.path)};
-    std::error_code error;
-    const std::string working_directory = std::filesystem::current_path(error).string();
-    if (error) {
-      return Status::IoError("Cannot resolve the relative path '" + std::string(uri) +
-                             "': the working directory is not there (" + error.message() + ").");
-    }
-    return Located{file_system, NormalizeAbsolute(JoinPath(working_directory, parts.path))};
-  }
-
-  // The one place where a file system is made known.
-  const std::vector<Entry> entries_ = {
-      {"file", true, std::make_shared<LocalFileSystem>()},
-  };
-};
-
-}  // namespace
-
-FileSystems& FileSystems::Default() {
-  static auto* const file_systems =
-      new RealFileSystems;  // Never destroyed: threads may outlive main.
-  return *file_systems;
+  std::sort(files.begin(), files.end(),
+            [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });
+  return files;
 }
+
+FileSystems& FileSystems::Default() { return FileSystemsFor({}); }
 
 std::string JoinPath(std::string_view directory, std::string_view name) {
   while (name.starts_with("/")) name.remove_prefix(1);

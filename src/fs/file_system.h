@@ -1,7 +1,7 @@
-// File systems as sources and sinks see them. Paths are absolute within the file system, without
-// scheme and authority
-// ("/a/b"; "bucket/key" style systems keep their own form), '/'-separated, and opaque: nothing is
-// decoded in them.
+// File systems as sources and sinks see them. Paths are absolute within the file system,
+// '/'-separated and opaque: nothing is decoded in them. Local ones are "/a/b"; those of object
+// stores keep their scheme and bucket ("s3://bucket/a/b"), so that every message names them in
+// full.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +32,8 @@ class PartFileWriter {
                                         // hidden file for the sweep.
   virtual Status Append(std::string_view bytes) = 0;
   virtual int64_t size_bytes() const = 0;
+  /// Of these, bytes that this writer still keeps in memory and that closing gives back.
+  virtual int64_t buffered_bytes() const { return 0; }
   /// Makes everything appended durable; the file stays open. Returns the handle from which Resume
   /// continues at this length. Blocking (fsync): call it on the I/O pool.
   virtual Result<std::string> Persist() = 0;
@@ -64,10 +66,30 @@ class Publisher {
 
   struct HandleInfo {
     std::string final_path;
-    std::string hidden_path;  // Empty where there is none (object stores).
+    /// Where the bytes are until then: a hidden file, or "<final path>?uploadId=<id>" for an upload
+    /// to an object store. Empty where nothing is stored yet.
+    std::string hidden_path;
     int64_t length_bytes = 0;
   };
   virtual Result<HandleInfo> Describe(const std::string& handle) const = 0;
+
+  /// Files on their way below `directory` that List does not show: uploads to an object store.
+  /// Their length is not known. Blocking.
+  virtual Result<std::vector<HandleInfo>> ListUnfinished(const std::string& directory) {
+    (void)directory;
+    return std::vector<HandleInfo>();
+  }
+  /// Removes one of them; a missing one is OK. Blocking.
+  virtual Status DropUnfinished(const HandleInfo& unfinished) {
+    (void)unfinished;
+    return {};
+  }
+
+  /// False while so much is on its way to the store that writers should wait before they append
+  /// more: what bounds memory when the store is slower than the job.
+  virtual bool HasRoom() const { return true; }
+  /// Returns when there is room again. Blocking.
+  virtual void WaitForRoom() {}
 };
 
 /// Thread-safe. Blocking calls: operators go through the I/O pool.
@@ -75,19 +97,39 @@ class FileSystem {
  public:
   virtual ~FileSystem() = default;
   virtual std::string_view scheme() const = 0;
+  /// False for object stores: a directory is there as long as an object is below it, renaming is
+  /// copying, and what is being written is seen by nobody and has no hidden name.
+  virtual bool has_directories() const { return true; }
+  /// Fails when nothing could be written below `directory` (no such bucket, wrong credentials);
+  /// asked when a job starts, so that it does not first read its whole input. Blocking.
+  virtual Status CheckAccess(const std::string& directory) {
+    (void)directory;
+    return {};
+  }
 
   /// kNotFound when nothing is there.
   virtual Result<FileInfo> Stat(const std::string& path) = 0;
   /// Entries of one directory, sorted by name, "." and ".." left out, hidden ones included.
   /// kNotFound when it is not there.
   virtual Result<std::vector<FileInfo>> List(const std::string& directory) = 0;
+  /// All files below a directory, at every level, sorted by path; no directories. kNotFound when it
+  /// is not there. What vanishes meanwhile is left out.
+  virtual Result<std::vector<FileInfo>> ListTree(const std::string& directory);
   virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(
       const std::string& path) = 0;
+  /// The same for a file that List or Stat has found: saves asking for its size again.
+  virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFound(const FileInfo& file) {
+    return OpenRead(file.path);
+  }
   /// Creates a file with these bytes, durably, replacing an old one atomically (marker files).
   virtual Status WriteWhole(const std::string& path, std::string_view bytes) = 0;
   virtual Status CreateDirectories(const std::string& path) = 0;
   /// A missing file is OK.
   virtual Status DeleteFile(const std::string& path) = 0;
+  virtual Status DeleteFiles(const std::vector<std::string>& paths) {
+    for (const std::string& path : paths) SLUICE_RETURN_NOT_OK(DeleteFile(path));
+    return {};
+  }
   /// Removes a directory and everything below; missing is OK. Never follows symbolic links.
   virtual Status DeleteTree(const std::string& path) = 0;
   /// Atomic within the file system, durable; fails with kAlreadyExists when `to` is there.
@@ -96,6 +138,8 @@ class FileSystem {
   /// where that is not possible.
   virtual Status ExchangeDirectories(const std::string& a, const std::string& b) = 0;
   virtual Publisher& publisher() = 0;
+  /// Requests that were sent again because the store did not answer or refused for the moment.
+  virtual int64_t retries() const { return 0; }
 };
 
 /// Finds the file system of a URI. Thread-safe; a simulation hands over its own.
@@ -110,9 +154,22 @@ class FileSystems {
   /// known ones.
   virtual Result<Located> Locate(std::string_view uri) = 0;
 
-  /// The real ones; lives for ever.
+  /// The real ones without any configuration; lives for ever. See all_file_systems.h.
   static FileSystems& Default();
 };
+
+/// The parts of "scheme://authority/path"; text without "scheme://" or "file:/" is a path,
+/// whatever colons it has. The scheme is in lower case.
+struct UriParts {
+  std::string scheme;
+  std::string authority;
+  std::string_view path;  // Of the text given.
+};
+UriParts SplitUri(std::string_view uri);
+/// Resolves "", "." and ".." components by text alone, as Flink's Path does. "/" when none is left.
+std::string NormalizeAbsolute(std::string_view path);
+/// A path without scheme and authority: what 'source.path.regex-pattern' and file.path see.
+std::string_view PathOfUri(std::string_view uri);
 
 /// "dir/name" with exactly one separator.
 std::string JoinPath(std::string_view directory, std::string_view name);

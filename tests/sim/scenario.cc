@@ -80,7 +80,8 @@ void DrawTrouble(Random& random, Life* life) {
       Pick(random, {Ending::kKill, Ending::kPowerLoss, Ending::kPowerLoss, Ending::kStop});
   life->ends_at_step = random.Between(1, random.OneIn(3) ? 200 : 3'000);
   if (life->ending != Ending::kStop && random.OneIn(2)) {
-    const std::vector<std::string>& all = AllCrashPoints();
+    std::vector<std::string> all = AllCrashPoints();
+    std::erase_if(all, [](const std::string& point) { return point.starts_with("store."); });
     life->crash_point = all[random.Below(all.size())];
     life->crash_visit = random.Between(1, random.OneIn(2) ? 3 : 30);
   }

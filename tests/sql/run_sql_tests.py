@@ -44,7 +44,8 @@ class Mismatch(Exception):
 
 def crash_points():
     done = subprocess.run([BINARY, "--list-crash-points"], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    # Those of object stores are reached by tests/s3.
+    return [point for point in done.stdout.split() if not point.startswith("store.")]
 
 
 class FileRun:

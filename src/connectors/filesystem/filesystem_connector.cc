@@ -12,6 +12,7 @@
 #include "connectors/filesystem/source/source_options.h"
 #include "connectors/quarantine/bad_record_options.h"
 #include "formats/all_formats.h"
+#include "fs/all_file_systems.h"
 
 namespace sluice::connectors {
 namespace {
@@ -29,6 +30,11 @@ const OptionSpec kCommonSpecs[] = {
      .type = OptionType::kString,
      .default_text = "__DEFAULT_PARTITION__",
      .doc = "Directory value that stands for NULL and the empty string."},
+    {.key = "s3.*", .doc = "Access to the store of this table, as in SET."},
+    {.key = "s3a.*", .doc = "The same as s3.*."},
+    {.key = "fs.s3a.*", .doc = "The same as s3.*."},
+    {.key = "oss.*", .doc = "Access to the store of this table, as in SET."},
+    {.key = "fs.oss.*", .doc = "Access to the store of this table, as in SET."},
 };
 
 std::span<const OptionSpec> Specs() {
@@ -94,7 +100,7 @@ Status CheckPath(const TableInfo& table, const ConnectorContext& context) {
         "Invalid value for option 'partition.default-name': it must not "
         "be empty, it is the name of a directory.");
   }
-  return context.file_systems->Locate(path).status();
+  return FileSystemsOf(table.options, context)->Locate(path).status();
 }
 
 Result<const formats::Format*> FormatOf(const TableInfo& table) {
@@ -143,17 +149,32 @@ Result<std::unique_ptr<TableSource>> MakeSource(const TableInfo& table,
                                                 const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(table, context));
   SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
-  return filesystem::MakeFileTableSource(table, context, *format);
+  ConnectorContext own = context;
+  own.file_systems = FileSystemsOf(table.options, context);
+  return filesystem::MakeFileTableSource(table, own, *format);
 }
 
 Result<std::unique_ptr<TableSink>> MakeSink(const TableInfo& table,
                                             const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(Validate(table, context));
   SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
-  return filesystem::MakeFileTableSink(table, context, *format);
+  ConnectorContext own = context;
+  own.file_systems = FileSystemsOf(table.options, context);
+  return filesystem::MakeFileTableSink(table, own, *format);
 }
 
 }  // namespace
+
+fs::FileSystems* FileSystemsOf(const OptionMap& table_options, const ConnectorContext& context) {
+  OptionMap merged = context.configuration == nullptr ? OptionMap() : *context.configuration;
+  bool own = false;
+  for (const auto& [key, value] : table_options) {
+    if (!fs::IsFileSystemOption(key)) continue;
+    merged[key] = value;
+    own = true;
+  }
+  return own ? &fs::FileSystemsFor(merged) : context.file_systems;
+}
 
 const Connector kFilesystemConnector{
     .name = "filesystem",

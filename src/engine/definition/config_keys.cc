@@ -393,6 +393,8 @@ void AddClientKeys(Specs* specs) {
       {.key = "cluster.*", .doc = "Accepted without effect."},
       {.key = "web.*", .doc = "Accepted without effect."},
       {.key = "s3.*", .doc = "Access to S3, for every table."},
+      {.key = "s3a.*", .doc = "The same as s3.*."},
+      {.key = "oss.*", .doc = "Access to OSS, for every table."},
       {.key = "fs.*", .doc = "Access to file systems, for every table."},
       {.key = "$internal.*", .doc = "Accepted without effect."},
   };

@@ -4,6 +4,7 @@
 
 #include "common/nearest_name.h"
 #include "common/text.h"
+#include "connectors/filesystem/filesystem_connector.h"
 #include "connectors/filesystem/partition/partition_path.h"
 #include "engine/definition/statements.h"
 #include "sql/physical/table_access.h"
@@ -107,7 +108,7 @@ Result<Target> Locate(const sql::PartitionToAdd& partition,
     return Status::Validation("Table " + found.path.ToString() + " has no option 'path'.");
   }
   SLUICE_ASSIGN_OR_RETURN(fs::FileSystems::Located located,
-                          context.file_systems->Locate(path->second));
+                          connectors::FileSystemsOf(table.options, context)->Locate(path->second));
   Target target;
   target.directory = fs::JoinPath(
       located.path, filesystem::PartitionPath(table.partition_keys, values, DefaultName(table)));

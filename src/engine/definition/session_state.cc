@@ -1,6 +1,7 @@
 #include "engine/definition/session_state.h"
 
 #include "engine/definition/config_keys.h"
+#include "fs/all_file_systems.h"
 
 namespace sluice::engine {
 
@@ -41,6 +42,7 @@ Result<connectors::ConnectorContext> SessionState::MakeConnectorContext() const 
   SLUICE_ASSIGN_OR_RETURN(context.session_zone, SessionZone());
   SLUICE_ASSIGN_OR_RETURN(context.streaming, Streaming());
   context.configuration = &configuration;
+  context.file_systems = &fs::FileSystemsFor(configuration);
   return context;
 }
 

@@ -89,7 +89,7 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
   if (bucket->file) return {};
   if (open_files_ >= plan_.limits.open_files) CloseColdest(bucket);
   std::string directory = bucket->partition.directory;
-  if (plan_.overwrite) {
+  if (plan_.overwrite && file_system_->has_directories()) {
     directory = StagingDirectory(directory, names_.lineage);
     staging_.insert(directory);
   }
@@ -140,6 +140,7 @@ Result<size_t> BucketSet::AppendText(Bucket* bucket, std::string_view text,
                                                   static_cast<int64_t>(end_row - row), now_ms));
     row = end_row;
     begin = end;
+    CheckRoom();
   }
   bucket->last_row_ms = now_ms;
   return row;
@@ -173,7 +174,20 @@ Status BucketSet::WriteWaiting(Bucket* bucket, int64_t now_ms) {
 
 Status BucketSet::WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms) {
   SLUICE_RETURN_NOT_OK(OpenFileOf(bucket, now_ms));
-  return bucket->file->AppendRows(rows, now_ms);
+  SLUICE_RETURN_NOT_OK(bucket->file->AppendRows(rows, now_ms));
+  CheckRoom();
+  return {};
+}
+
+void BucketSet::CheckRoom() {
+  fs::Publisher& publisher = file_system_->publisher();
+  if (waiting_for_room_ || publisher.HasRoom()) return;
+  waiting_for_room_ = true;
+  io_->Submit([&publisher] { publisher.WaitForRoom(); },
+              [this]() -> Status {
+                waiting_for_room_ = false;
+                return {};
+              });
 }
 
 void BucketSet::StartClosing(Bucket* bucket) {

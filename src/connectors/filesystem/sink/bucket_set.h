@@ -79,7 +79,7 @@ class BucketSet {
 
   /// Takes in what the I/O pool has finished.
   Status Collect() { return io_->Collect(); }
-  bool busy() const { return io_->in_flight() >= plan_.limits.closing_files; }
+  bool busy() const { return waiting_for_room_ || io_->in_flight() >= plan_.limits.closing_files; }
   bool idle() const { return io_->in_flight() == 0; }
   bool empty() const { return buckets_.empty(); }
 
@@ -104,6 +104,8 @@ class BucketSet {
   Status TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout,
                      Result<std::unique_ptr<fs::PartFileWriter>> writer);
   void DiscardUnnamed();
+  /// Makes the set busy while the store is slower than the rows come.
+  void CheckRoom();
 
   const FileSinkPlan& plan_;
   runtime::TaskContext& context_;
@@ -118,6 +120,7 @@ class BucketSet {
   std::vector<FileCommittable> closed_;
   int64_t next_number_ = 0;
   int64_t open_files_ = 0;
+  bool waiting_for_room_ = false;
   std::atomic<int64_t>& open_files_metric_;
   std::atomic<int64_t>& early_rolls_metric_;
   std::unique_ptr<IoScope> io_;

@@ -9,6 +9,7 @@ namespace {
 /// Writing it anew beside the old one and replacing that would leave files behind that nobody can
 /// claim.
 Status WriteMarker(fs::FileSystem& file_system, const std::string& path, const std::string& tag) {
+  if (!file_system.has_directories()) return file_system.WriteWhole(path, "");  // Replaces at once.
   SLUICE_RETURN_NOT_OK(file_system.DeleteFile(path));
   SLUICE_ASSIGN_OR_RETURN(const auto writer, file_system.publisher().Open(path, tag));
   SLUICE_ASSIGN_OR_RETURN(const std::string handle, writer->Close());

@@ -50,7 +50,17 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
   sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
+  if (!file_system_->has_directories()) StartCheck();
   return {};
+}
+
+void FileCommitter::StartCheck() {
+  auto status = std::make_shared<Status>();
+  io_->Submit([file_system = file_system_, root = root_,
+               status] { *status = file_system->CheckAccess(root); },
+              [status, table = plan_->table]() -> Status {
+                return std::move(*status).WithContext("Table " + table + " cannot be written.");
+              });
 }
 
 Status FileCommitter::Restore(const runtime::RestoredState& state) {
@@ -419,6 +429,7 @@ void FileCommitter::StartSweep() {
   sweep_.root = root_;
   sweep_.lineage = lineage_;
   sweep_.current_tag = tag_;
+  sweep_.current_uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
   sweep_.remove_newer = plan_->remove_abandoned;
   auto result = std::make_shared<Result<SweepResult>>(SweepResult());
   io_->Submit([file_system = file_system_, request = sweep_,

@@ -49,6 +49,8 @@ class FileCommitter final : public runtime::Operator {
 
   /// Starts the next step when the one before is done.
   Status Advance();
+  /// Asks the store whether it can be written, so that the job does not read its input in vain.
+  void StartCheck();
   Status StartPublishing();
   void PublishFiles(size_t count);
   void PublishGroup(std::map<std::string, std::vector<size_t>> by_directory);

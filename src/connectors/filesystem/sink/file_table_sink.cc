@@ -114,12 +114,14 @@ Status FileTableSink::CheckFormat() const {
 Status FileTableSink::CheckTarget(const SinkRequest& request) const {
   SLUICE_ASSIGN_OR_RETURN(const auto located,
                           context_.file_systems->Locate(table_.options.at("path")));
-  if (request.overwrite && table_.partition_keys.empty() && located.path == "/") {
+  if (request.overwrite && table_.partition_keys.empty() && fs::PathOfUri(located.path) == "/") {
     return Status::Validation(
         "INSERT OVERWRITE cannot replace the root of a file system, the "
         "'path' of table '" +
         table_.identifier + "'.");
   }
+  // An object of that name is in nobody's way there, and planning asks nothing of a store.
+  if (!located.file_system->has_directories()) return {};
   const auto info = located.file_system->Stat(located.path);
   if (info.ok() && !info->is_directory) {
     return Status::Validation("The 'path' of table '" + table_.identifier + "', " + located.path +

@@ -30,7 +30,7 @@ Status FileWriter::Open(runtime::TaskContext& context) {
 }
 
 Status FileWriter::MakeBuckets() {
-  const std::string uuid = AttemptUuid(context().job_id, context().attempt_id, plan_->sink_id);
+  const std::string uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
   name_prefix_ = PartNamePrefix(uuid, context().subtask, plan_->streaming);
   buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), file_system_,
                                          WriterNames{.lineage = lineage_,

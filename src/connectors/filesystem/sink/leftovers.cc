@@ -14,6 +14,10 @@ class Sweeper {
       : file_system_(file_system), request_(request) {}
 
   Result<SweepResult> Run() {
+    if (!file_system_.has_directories()) {
+      SLUICE_RETURN_NOT_OK(LookAtObjects());
+      return std::move(result_);
+    }
     SLUICE_RETURN_NOT_OK(Walk(request_.root));
     // The staging directory of a table without partitions stands beside its root.
     SLUICE_ASSIGN_OR_RETURN(const auto beside, Entries(fs::ParentPath(request_.root)));
@@ -26,6 +30,32 @@ class Sweeper {
   }
 
  private:
+  Status LookAtObjects() {
+    SLUICE_ASSIGN_OR_RETURN(const auto uploads,
+                            file_system_.publisher().ListUnfinished(request_.root));
+    for (const auto& upload : uploads) {
+      const fs::FileInfo file{.path = upload.final_path};
+      const auto uuid = UuidOfPartName(file.name(), request_.lineage);
+      if (!uuid || *uuid == request_.current_uuid) continue;
+      if (request_.spared.contains(upload.hidden_path)) continue;
+      ++result_.removed;
+      SLUICE_RETURN_NOT_OK(file_system_.publisher().DropUnfinished(upload));
+    }
+    if (request_.known_names.empty()) return {};
+    const auto files = file_system_.ListTree(request_.root);
+    if (files.status().code() == StatusCode::kNotFound) return {};
+    SLUICE_RETURN_NOT_OK(files.status());
+    for (const fs::FileInfo& file : *files) {
+      if (IsNewer(file.name())) SLUICE_RETURN_NOT_OK(NoteNewer(file.path));
+    }
+    return {};
+  }
+
+  Status NoteNewer(const std::string& path) {
+    if (result_.newer_files.size() < kNewerFilesKept) result_.newer_files.push_back(path);
+    return request_.remove_newer ? file_system_.DeleteFile(path) : Status();
+  }
+
   Result<std::vector<fs::FileInfo>> Entries(const std::string& directory) {
     auto entries = file_system_.List(directory);
     if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) {
@@ -42,8 +72,7 @@ class Sweeper {
       } else if (entry.is_directory) {
         SLUICE_RETURN_NOT_OK(Walk(entry.path));
       } else if (IsNewer(entry.name())) {
-        if (result_.newer_files.size() < kNewerFilesKept) result_.newer_files.push_back(entry.path);
-        if (request_.remove_newer) SLUICE_RETURN_NOT_OK(file_system_.DeleteFile(entry.path));
+        SLUICE_RETURN_NOT_OK(NoteNewer(entry.path));
       }
     }
     return {};

@@ -1,6 +1,6 @@
 // Finds what earlier attempts of the same job have left behind in a table: hidden files and staging
-// directories, recognised by their whole tag, and published files that the restored checkpoint does
-// not know.
+// directories, recognised by their whole tag, uploads to an object store, recognised by the names
+// of the attempts, and published files that the restored checkpoint does not know.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace sluice::connectors::filesystem {
 struct SweepRequest {
   std::string root;  // Of the table.
   std::string lineage;
-  std::string current_tag;  // Of the attempt that runs: its files stay.
-  /// Hidden files that the restored checkpoint names.
+  std::string current_tag;   // Of the attempt that runs: its files stay.
+  std::string current_uuid;  // In its part names.
+  /// Hidden files and uploads that the restored checkpoint names.
   std::set<std::string> spared;
   /// "part-<uuid>-<subtask>-" of earlier attempts and the first number that the restored checkpoint
   /// does not cover.

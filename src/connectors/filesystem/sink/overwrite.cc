@@ -3,7 +3,9 @@
 #include <set>
 
 #include "common/crash_point.h"
+#include "common/text.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -141,6 +143,100 @@ class Replacer {
   const std::string moving_marker_;
 };
 
+/// On object stores, where nothing is renamed: the new files are uploads of their final names,
+/// unseen until they are completed. A marker that lists the old files is written first, so that
+/// whoever comes back removes those and no others: files that someone has added meanwhile stay.
+/// From the first completion to the last removal a reader may see old and new rows.
+class ObjectReplacer {
+ public:
+  ObjectReplacer(fs::FileSystem& file_system, const Replacement& replacement)
+      : file_system_(file_system),
+        target_(replacement.directory),
+        handles_(replacement.handles),
+        marker_(fs::JoinPath(target_, std::string(NameOf(replacement.staging)))) {}
+
+  Status Run() {
+    SLUICE_ASSIGN_OR_RETURN(const bool begun, Exists(file_system_, marker_));
+    if (!begun) {
+      SLUICE_ASSIGN_OR_RETURN(const bool done, IsDone());
+      if (done) return {};
+      SLUICE_RETURN_NOT_OK(WriteMarker());
+    }
+    SLUICE_CRASH_POINT("sink.before_publish");
+    for (Status& status : file_system_.publisher().Publish(handles_)) {
+      SLUICE_RETURN_NOT_OK(std::move(status));
+    }
+    SLUICE_CRASH_POINT("sink.after_publish");
+    SLUICE_ASSIGN_OR_RETURN(const auto old, ReadMarker());
+    SLUICE_CRASH_POINT("sink.before_exchange");
+    SLUICE_RETURN_NOT_OK(file_system_.DeleteFiles(old));
+    SLUICE_CRASH_POINT("sink.after_exchange");
+    return file_system_.DeleteFile(marker_);
+  }
+
+ private:
+  /// A predecessor has finished everything: no marker, and the new files are in place.
+  Result<bool> IsDone() {
+    if (handles_.empty()) return false;
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handles_.front()));
+    const auto published = file_system_.Stat(info.final_path);
+    if (!published.ok() && published.status().code() != StatusCode::kNotFound) {
+      return published.status();
+    }
+    return published.ok() && !published->is_directory && published->size_bytes == info.length_bytes;
+  }
+
+  /// One line a file, relative to the directory. Names hold no line break that is not escaped.
+  Status WriteMarker() {
+    std::string lines = std::string(kMarkerHead) + "\n";
+    auto files = file_system_.ListTree(target_);
+    if (!files.ok() && files.status().code() != StatusCode::kNotFound) return files.status();
+    if (files.ok()) {
+      for (const fs::FileInfo& file : *files) {
+        const std::string relative = file.path.substr(target_.size() + 1);
+        if (IsHidden(relative)) continue;
+        if (relative.find('\n') != std::string::npos) {
+          return Status::DataError("The name of " + Printable(file.path) +
+                                   " holds a line break: remove the file before INSERT OVERWRITE.");
+        }
+        lines += relative + "\n";
+      }
+    }
+    return file_system_.WriteWhole(marker_, lines);
+  }
+
+  static bool IsHidden(std::string_view relative) {
+    for (const std::string_view component : Split(relative, '/')) {
+      if (fs::IsHiddenName(component)) return true;
+    }
+    return false;
+  }
+
+  Result<std::vector<std::string>> ReadMarker() {
+    SLUICE_ASSIGN_OR_RETURN(const auto file, file_system_.OpenRead(marker_));
+    SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
+    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
+    std::vector<std::string> paths;
+    bool head = true;
+    const std::string text = bytes->ToString();
+    for (const std::string_view line : Split(text, '\n')) {
+      if (std::exchange(head, false)) {
+        if (line == kMarkerHead) continue;
+        return Status::Corrupt("The file " + marker_ + " is no marker of an INSERT OVERWRITE.");
+      }
+      if (!line.empty()) paths.push_back(fs::JoinPath(target_, line));
+    }
+    return paths;
+  }
+
+  static constexpr std::string_view kMarkerHead = "sluice overwrite 1";
+
+  fs::FileSystem& file_system_;
+  const std::string target_;
+  const std::vector<std::string>& handles_;
+  const std::string marker_;
+};
+
 }  // namespace
 
 std::string StagingDirectory(const std::string& directory, const std::string& lineage) {
@@ -149,9 +245,11 @@ std::string StagingDirectory(const std::string& directory, const std::string& li
 }
 
 Status ReplaceDirectory(fs::FileSystem& file_system, const Replacement& replacement) {
-  return Replacer(file_system, replacement)
-      .Run()
-      .WithContext("While INSERT OVERWRITE replaces the content of " + replacement.directory + ".");
+  const Status status = file_system.has_directories()
+                            ? Replacer(file_system, replacement).Run()
+                            : ObjectReplacer(file_system, replacement).Run();
+  return Status(status).WithContext("While INSERT OVERWRITE replaces the content of " +
+                                    replacement.directory + ".");
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -19,8 +19,9 @@ namespace sluice::connectors::filesystem {
 std::string StagingDirectory(const std::string& directory, const std::string& lineage);
 
 struct Replacement {
-  std::string directory;             // The partition, or the table's root.
-  std::string staging;               // Its staging directory.
+  std::string directory;  // The partition, or the table's root.
+  std::string
+      staging;  // Its staging directory; on object stores no directory, but a name of its own.
   std::vector<std::string> handles;  // New files, to be published into `staging`; may be empty.
 };
 

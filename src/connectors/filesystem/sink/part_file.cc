@@ -71,10 +71,11 @@ Result<std::unique_ptr<PartFile>> PartFile::MakeBulk(std::unique_ptr<fs::PartFil
 Status PartFile::Measure() {
   if (bulk_ == nullptr) {
     size_bytes_ = writer_->size_bytes();
+    share_.Set(kRowFileOverheadBytes + writer_->buffered_bytes());
     return {};
   }
   size_bytes_ = bulk_->estimated_file_bytes();
-  share_.Set(kBulkWriterOverheadBytes + bulk_->buffered_bytes());
+  share_.Set(kBulkWriterOverheadBytes + bulk_->buffered_bytes() + writer_->buffered_bytes());
   return {};
 }
 

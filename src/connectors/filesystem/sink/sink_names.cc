@@ -61,18 +61,38 @@ bool IsStagingName(std::string_view name, std::string_view lineage) {
          name.substr(at + kOverwriteInfix.size()) == lineage;
 }
 
-std::string AttemptUuid(std::string_view job_id, std::string_view attempt_id,
-                        std::string_view operator_id) {
-  const std::string parts = JoinParts(job_id, attempt_id, operator_id);
-  const uint64_t high = (StableHash(parts, 3) & ~0xF000ull) | 0x4000ull;
+std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
+                        std::string_view attempt_id) {
+  const std::string parts = JoinParts(lineage, job_id, attempt_id);
+  // Version 4 and variant 1 by their digits; what they take of the lineage is its last digit.
   const uint64_t low = (StableHash(parts, 4) & ~(3ull << 62)) | (2ull << 62);
-  const std::string digits = Hex16(high) + Hex16(low);
+  std::string digits(lineage.substr(0, kHashDigits - 1));
+  digits.insert(12, "4");
+  digits += Hex16(low);
   std::string uuid;
   for (size_t i = 0; i < digits.size(); ++i) {
     if (i == 8 || i == 12 || i == 16 || i == 20) uuid += '-';
     uuid += digits[i];
   }
   return uuid;
+}
+
+std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
+  constexpr std::string_view kBegin = "part-";
+  constexpr size_t kUuidSize = 36;
+  if (!name.starts_with(kBegin) || name.size() <= kBegin.size() + kUuidSize) return std::nullopt;
+  const std::string_view uuid = name.substr(kBegin.size(), kUuidSize);
+  std::string digits;
+  for (const char c : uuid) {
+    if (c != '-') digits += c;
+  }
+  if (digits.size() != 2 * kHashDigits || !IsHex(digits)) return std::nullopt;
+  digits.erase(12, 1);
+  const bool ours =
+      lineage.size() == kHashDigits &&
+      std::string_view(digits).substr(0, kHashDigits - 1) == lineage.substr(0, kHashDigits - 1) &&
+      name[kBegin.size() + kUuidSize] == '-';
+  return ours ? std::optional(uuid) : std::nullopt;
 }
 
 std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming) {

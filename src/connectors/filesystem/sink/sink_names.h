@@ -27,10 +27,13 @@ std::optional<std::string_view> TagOfName(std::string_view name, std::string_vie
 /// True for the staging directories of `lineage` (".x.overwrite.LINEAGE").
 bool IsStagingName(std::string_view name, std::string_view lineage);
 
-/// A UUID that the subtasks of one attempt share and nobody else ever has: it is made from ids that
-/// are never used twice.
-std::string AttemptUuid(std::string_view job_id, std::string_view attempt_id,
-                        std::string_view operator_id);
+/// A UUID that the subtasks of one attempt share and nobody else ever has: its first 60 bits are
+/// those of the lineage, the rest is made from ids that are never used twice.
+std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
+                        std::string_view attempt_id);
+/// The UUID of a part file that an attempt of `lineage` has named, nullopt for any other name: how
+/// uploads to an object store, which have no hidden name, are known as ours.
+std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage);
 
 /// "part-<uuid>-<subtask>-" (streaming) or "part-<uuid>-task-<subtask>-file-" (batch); a number
 /// follows.

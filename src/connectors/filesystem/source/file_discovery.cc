@@ -69,20 +69,27 @@ Result<std::vector<PartitionDirectory>> FileDiscovery::FilterPartitions(
 Result<std::vector<FileDiscovery::Found>> FileDiscovery::FindFiles() {
   std::vector<Found> found;
   if (spec_->partition_keys.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(std::vector<fs::FileInfo> files,
-                            spec_->listing->ListFiles(spec_->listing->root()));
-    for (fs::FileInfo& file : files) found.push_back({std::move(file), {}});
+    auto files = spec_->listing->ListFiles(spec_->listing->root());
+    // A directory of an object store comes into being with its first file.
+    const bool awaited = !spec_->bounded() && !spec_->file_system->has_directories() &&
+                         files.status().code() == StatusCode::kNotFound;
+    if (awaited) return found;
+    SLUICE_RETURN_NOT_OK(files.status());
+    for (fs::FileInfo& file : *files) found.push_back({std::move(file), {}});
     return found;
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<PartitionDirectory> partitions, WantedPartitions());
-  for (const PartitionDirectory& partition : partitions) {
-    auto files = spec_->listing->ListFiles(partition.path);
+  std::vector<std::string> paths;
+  for (const PartitionDirectory& partition : partitions) paths.push_back(partition.path);
+  auto listings = spec_->listing->ListFilesOfMany(paths);
+  for (size_t i = 0; i < partitions.size(); ++i) {
+    auto& files = listings[i];
     if (!files.ok()) {
       // Dropped or replaced meanwhile: its files are gone with it.
       if (files.status().code() == StatusCode::kNotFound && !spec_->bounded()) continue;
       return files.status();
     }
-    for (fs::FileInfo& file : *files) found.push_back({std::move(file), partition.values});
+    for (fs::FileInfo& file : *files) found.push_back({std::move(file), partitions[i].values});
   }
   return found;
 }
@@ -105,7 +112,7 @@ Status FileDiscovery::NoteEmpty(const std::string& path) {
 
 Status FileDiscovery::SplitContainer(const Found& found, std::vector<FileSplit>* splits) const {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::io::RandomAccessFile> file,
-                          spec_->file_system->OpenRead(found.file.path));
+                          spec_->file_system->OpenFound(found.file));
   formats::FormatContext context;
   context.session_zone = spec_->session_zone;
   auto opened = spec_->format->open_bulk_file(spec_->format_options, spec_->read_schema,

@@ -89,7 +89,13 @@ class FileTableSource final : public TableSource {
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitions() override {
     if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
-    SLUICE_ASSIGN_OR_RETURN(spec_.known_partitions, spec_.listing->ListPartitions());
+    auto known = spec_.listing->ListPartitions();
+    // On a file system that is not built yet a query can be planned; running it is refused.
+    if (known.status().code() == StatusCode::kUnsupported) {
+      return std::optional<std::vector<PartitionValues>>();
+    }
+    SLUICE_RETURN_NOT_OK(known.status());
+    spec_.known_partitions = std::move(*known);
     std::vector<PartitionValues> values;
     std::set<PartitionValues> seen;  // Two directories may stand for the same values.
     for (const PartitionDirectory& partition : *spec_.known_partitions) {

@@ -12,7 +12,7 @@ namespace {
 std::shared_ptr<arrow::Scalar> MetadataValue(FileMetadata key, const fs::FileInfo& file) {
   switch (key) {
     case FileMetadata::kPath:
-      return std::make_shared<arrow::StringScalar>(file.path);
+      return std::make_shared<arrow::StringScalar>(std::string(fs::PathOfUri(file.path)));
     case FileMetadata::kName:
       return std::make_shared<arrow::StringScalar>(std::string(file.name()));
     case FileMetadata::kSize:

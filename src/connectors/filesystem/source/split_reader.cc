@@ -70,7 +70,7 @@ class BulkSplitReader final : public SplitReader {
 Result<std::unique_ptr<SplitReader>> OpenSplit(std::shared_ptr<const FileSourceSpec> spec,
                                                const FileSplit& split, arrow::MemoryPool* pool) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::io::RandomAccessFile> file,
-                          spec->file_system->OpenRead(split.file.path));
+                          spec->file_system->OpenFound(split.file));
   if (!spec->is_bulk()) return TextSplitReader::Open(std::move(spec), split, std::move(file));
   formats::FormatContext context;
   context.session_zone = spec->session_zone;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,12 +43,27 @@ class TableListing {
   /// directory that vanishes meanwhile has none, `directory` itself must be there.
   Result<std::vector<fs::FileInfo>> ListFiles(const std::string& directory) const;
 
+  using Listing = Result<std::vector<fs::FileInfo>>;
+  /// The same for many directories; answer i belongs to directory i.
+  std::vector<Listing> ListFilesOfMany(const std::vector<std::string>& directories) const;
+
   const std::string& root() const { return root_; }
 
  private:
-  Status Descend(const std::string& directory, size_t level, const PartitionValues& values,
-                 std::vector<bool> found, std::vector<PartitionDirectory>* partitions) const;
+  /// A directory on the way to partitions, with the keys that its path has given.
+  struct Level {
+    std::string path;
+    PartitionValues values;
+    std::vector<bool> found;
+  };
+  void Descend(const Level& parent, const std::vector<fs::FileInfo>& entries,
+               std::vector<Level>* children) const;
+  std::vector<Listing> ListMany(const std::vector<std::string>& directories) const;
+  /// Answer i belongs to directory i; object stores are asked for many at once.
+  std::vector<Listing> AskMany(const std::vector<std::string>& directories,
+                               const std::function<Listing(const std::string&)>& ask) const;
   void WarnOfStray(const std::string& path) const;
+  static bool IsHiddenBelow(std::string_view path, std::string_view directory);
 
   const std::shared_ptr<fs::FileSystem> file_system_;
   const std::string root_;
