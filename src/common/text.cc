@@ -1,6 +1,7 @@
 #include "common/text.h"
 
 #include <charconv>
+#include <cstring>
 
 namespace sluice {
 namespace {
@@ -91,6 +92,12 @@ std::optional<int64_t> ParseInt64(std::string_view text) {
 
 bool IsValidUtf8(std::string_view bytes) {
   size_t i = 0;
+  // Most text is ASCII, which eight bytes at a time can tell.
+  uint64_t word = 0;
+  for (; i + 8 <= bytes.size(); i += 8) {
+    std::memcpy(&word, bytes.data() + i, 8);
+    if ((word & 0x8080808080808080) != 0) break;
+  }
   while (i < bytes.size()) {
     const size_t length = SequenceLength(bytes, i);
     if (length == 0) return false;
