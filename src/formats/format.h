@@ -4,7 +4,8 @@
 //
 // Row formats (csv, json, raw, the changelog JSONs) decode whole records from bytes straight into
 // Arrow builders and encode rows into bytes. Bulk formats (parquet, orc, avro) read and write
-// containers.
+// containers. A single message (a Kafka value) is always one record: whatever its files are, a
+// format that has a decoder and an encoder of rows can hold messages (avro does both).
 #pragma once
 
 #include <cstdint>
@@ -31,6 +32,7 @@ using ExprPtr = std::shared_ptr<const Expr>;
 
 namespace sluice::formats {
 
+/// How files of a format hold rows.
 enum class Encoding {
   kRow,   // A byte stream of records: can be cut and continued at any record end.
   kBulk,  // A container with a footer or blocks.
@@ -149,6 +151,8 @@ class BulkFile {
   virtual ~BulkFile() = default;
   /// Parts that can be read on their own (row groups, stripes, blocks).
   virtual int part_count() const = 0;
+  /// Rows of `part`; -1 while unknown: a container without a footer (avro) tells them once the part
+  /// has been read to its end.
   virtual int64_t row_count(int part) const = 0;
   /// False when statistics prove that no row of `part` passes `filters` (conjuncts over
   /// ReadSchema::physical indices).
@@ -178,12 +182,15 @@ struct Format {
   std::span<const OptionSpec> options;  // Keys without prefix.
   RowKindSet read_kinds;                // Row kinds that reading produces.
   RowKindSet write_kinds;               // Row kinds that writing takes.
+  bool holds_messages() const { return make_decoder != nullptr && make_encoder != nullptr; }
 
   /// Checks option values and combinations and that every column's type can be held. Messages as in
   /// formats.md.
   Status (*validate)(const FormatOptions&, const Schema& physical, Direction) = nullptr;
   /// What tables in files have to keep in addition (raw: no binary numbers). Null: nothing.
   Status (*validate_files)(const FormatOptions&, const Schema& physical) = nullptr;
+  /// The same for tables in messages (avro: no codec). Null: nothing.
+  Status (*validate_messages)(const FormatOptions&, const Schema& physical) = nullptr;
   Result<std::unique_ptr<RowDecoder>> (*make_decoder)(const FormatOptions&, const ReadSchema&,
                                                       const FormatContext&) = nullptr;
   Result<std::unique_ptr<RowFramer>> (*make_framer)(const FormatOptions&) = nullptr;

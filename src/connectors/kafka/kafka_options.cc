@@ -160,9 +160,7 @@ class TablePlanner {
   Result<FormatUse> FindFormat(std::string_view key) {
     FormatUse use;
     SLUICE_ASSIGN_OR_RETURN(use.format, formats::FindFormat(Text(key)));
-    const bool usable =
-        use.format->encoding == formats::Encoding::kRow && use.format->make_decoder != nullptr;
-    if (!usable) {
+    if (!use.format->holds_messages()) {
       return Invalid("Format '" + Text(key) + "' of option '" + std::string(key) +
                      "' is for files and cannot hold single messages.");
     }
@@ -431,8 +429,14 @@ class TablePlanner {
       if (use_ == Use::kWrite && direction == formats::Direction::kRead) continue;
       if (use_ != Use::kWrite && direction == formats::Direction::kWrite) continue;
       for (const FormatUse* part : {&plan_.value, plan_.key ? &*plan_.key : nullptr}) {
-        if (part == nullptr || part->format->validate == nullptr) continue;
-        SLUICE_RETURN_NOT_OK(part->format->validate(part->options, part->schema, direction));
+        if (part == nullptr) continue;
+        const formats::Format& format = *part->format;
+        if (format.validate != nullptr) {
+          SLUICE_RETURN_NOT_OK(format.validate(part->options, part->schema, direction));
+        }
+        if (format.validate_messages != nullptr) {
+          SLUICE_RETURN_NOT_OK(format.validate_messages(part->options, part->schema));
+        }
       }
     }
     return {};

@@ -43,12 +43,17 @@ class BulkSplitReader final : public SplitReader {
     }
     unit.position = part_;
     unit.records = part_ < end_ ? row_ : 0;
-    unit.last =
-        part_ >= end_ || (part_ + 1 == end_ && row_ >= file_->row_count(static_cast<int>(part_)));
+    unit.last = part_ >= end_ || (part_ + 1 == end_ && AtPartEnd());
     return unit;
   }
 
  private:
+  /// Also false where only one more read can tell.
+  bool AtPartEnd() const {
+    const int64_t rows = file_->row_count(static_cast<int>(part_));
+    return rows >= 0 && row_ >= rows;
+  }
+
   void NextPart() {
     rows_.reset();
     ++part_;
