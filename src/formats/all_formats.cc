@@ -3,6 +3,7 @@
 #include <array>
 
 #include "common/nearest_name.h"
+#include "formats/avro/avro_format.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
 #include "formats/orc/orc_format.h"
@@ -12,8 +13,8 @@
 namespace sluice::formats {
 
 std::span<const Format* const> AllFormats() {
-  static const std::array kFormats = {&kCsvFormat, &kJsonFormat, &kOrcFormat, &kParquetFormat,
-                                      &kRawFormat};
+  static const std::array kFormats = {&kCsvFormat, &kJsonFormat,    &kAvroFormat,
+                                      &kOrcFormat, &kParquetFormat, &kRawFormat};
   return kFormats;
 }
 

@@ -7,6 +7,7 @@
 
 namespace sluice::formats {
 
+extern const Format kAvroFormat;
 extern const Format kCsvFormat;
 extern const Format kJsonFormat;
 extern const Format kOrcFormat;
