@@ -1,6 +1,9 @@
-// Decoding and encoding of csv and json on generated orders, beside what bounds them on the same
-// machine in the same run: memcpy, simdjson's own walk over the three fields, and Arrow's csv
-// reader and writer (one thread), which are pyarrow's.
+// Decoding and encoding of csv, json and avro on generated orders, beside what bounds them on the
+// same machine in the same run: memcpy, simdjson's own walk over the three fields, and Arrow's csv
+// reader and writer (one thread), which are pyarrow's. SLUICE_BENCH_AVRO_FILE names a file that the
+// avro benchmarks leave their container in, for peers to read.
+#include <cstdlib>
+#include <fstream>
 #include <random>
 
 #include <arrow/csv/api.h>
@@ -10,6 +13,7 @@
 #include <benchmark/benchmark.h>
 #include <simdjson.h>
 
+#include "formats/avro/avro_format.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
 #include "formats/testing/render.h"
@@ -131,13 +135,18 @@ void Decode(benchmark::State& state, const Format& format, const std::string& te
   Report(state, text.size());
 }
 
-void Encode(benchmark::State& state, const Format& format, const Schema& schema,
-            const std::string& csv) {
+std::vector<Batch> Batches(const Schema& schema, const std::string& csv) {
   auto decoder =
       kCsvFormat.make_decoder(testing::Options(kCsvFormat, {}), testing::AllOf(schema), {});
   std::vector<Batch> batches;
   for (const std::string_view chunk : Chunks(csv))
     batches.push_back((*decoder)->DecodeChunk(chunk, false)->rows);
+  return batches;
+}
+
+void Encode(benchmark::State& state, const Format& format, const Schema& schema,
+            const std::string& csv) {
+  const std::vector<Batch> batches = Batches(schema, csv);
   auto encoder = format.make_encoder(testing::Options(format, {}), schema, Framing::kFile, {});
   std::string out;
   for (auto _ : state) {
@@ -284,6 +293,89 @@ void BM_JsonEncode3(benchmark::State& state) {
   Encode(state, kJsonFormat, ThreeFields(), CsvText(3, false));
 }
 BENCHMARK(BM_JsonEncode3);
+
+std::shared_ptr<arrow::Buffer> AvroFile(const Schema& schema, const std::vector<Batch>& batches,
+                                        const char* codec) {
+  auto stream = arrow::io::BufferOutputStream::Create(16 << 20).ValueOrDie();
+  const auto options = testing::Options(kAvroFormat, {{"codec", codec}});
+  auto writer = kAvroFormat.make_bulk_writer(options, schema, stream, {});
+  for (const Batch& batch : batches) {
+    if (!(*writer)->Write(batch).ok()) std::abort();
+  }
+  if (!(*writer)->Finish().ok()) std::abort();
+  return stream->Finish().ValueOrDie();
+}
+
+void BM_AvroDecode(benchmark::State& state, int columns, const char* codec,
+                   std::vector<int> projection) {
+  const Schema schema = columns == 8 ? Orders() : ThreeFields();
+  const auto bytes = AvroFile(schema, Batches(schema, CsvText(columns, false)), codec);
+  if (const char* path = std::getenv("SLUICE_BENCH_AVRO_FILE")) {
+    std::ofstream(path, std::ios::binary)
+        .write(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  }
+  ReadSchema read = testing::AllOf(schema);
+  if (!projection.empty()) read.projection = std::move(projection);
+  for (auto _ : state) {
+    auto file = kAvroFormat.open_bulk_file(testing::Options(kAvroFormat, {}), read,
+                                           std::make_shared<arrow::io::BufferReader>(bytes), {});
+    int64_t count = 0;
+    for (int part = 0; part < (*file)->part_count(); ++part) {
+      auto rows = (*file)->ReadPart(part);
+      while (true) {
+        const auto batch = (*rows)->Next();
+        if (!batch.ok()) return state.SkipWithError("cannot read");
+        if (!*batch) break;
+        count += (*batch)->row_count();
+      }
+    }
+    if (count != kRows) return state.SkipWithError("rows are missing");
+  }
+  Report(state, static_cast<size_t>(bytes->size()));
+}
+BENCHMARK_CAPTURE(BM_AvroDecode, 3, 3, "null", {});
+BENCHMARK_CAPTURE(BM_AvroDecode, 2of8, 8, "null", {0, 6});
+BENCHMARK_CAPTURE(BM_AvroDecode, 8, 8, "null", {});
+BENCHMARK_CAPTURE(BM_AvroDecode, 8_snappy, 8, "snappy", {});
+
+void BM_AvroEncode(benchmark::State& state, int columns, const char* codec) {
+  const Schema schema = columns == 8 ? Orders() : ThreeFields();
+  const std::vector<Batch> batches = Batches(schema, CsvText(columns, false));
+  size_t bytes = 0;
+  for (auto _ : state) bytes = static_cast<size_t>(AvroFile(schema, batches, codec)->size());
+  Report(state, bytes);
+}
+BENCHMARK_CAPTURE(BM_AvroEncode, 3, 3, "null");
+BENCHMARK_CAPTURE(BM_AvroEncode, 8, 8, "null");
+BENCHMARK_CAPTURE(BM_AvroEncode, 8_snappy, 8, "snappy");
+
+void BM_AvroMessages3(benchmark::State& state) {
+  auto encoder = kAvroFormat.make_encoder(testing::Options(kAvroFormat, {}), ThreeFields(),
+                                          Framing::kMessage, {});
+  std::string bytes;
+  std::vector<size_t> ends;
+  for (const Batch& batch : Batches(ThreeFields(), CsvText(3, false))) {
+    if (!(*encoder)->Encode(batch, &bytes, &ends).ok()) return state.SkipWithError("cannot encode");
+  }
+  std::vector<std::string_view> messages;
+  size_t begin = 0;
+  for (const size_t end : ends) {
+    messages.push_back(std::string_view(bytes).substr(begin, end - begin));
+    begin = end;
+  }
+  auto decoder = kAvroFormat.make_decoder(testing::Options(kAvroFormat, {}),
+                                          testing::AllOf(ThreeFields()), {});
+  for (auto _ : state) {
+    for (size_t at = 0; at < messages.size(); at += 8192) {
+      const auto some =
+          std::span(messages).subspan(at, std::min<size_t>(8192, messages.size() - at));
+      const auto decoded = (*decoder)->DecodeMessages(some);
+      if (!decoded.ok() || decoded->bad_count > 0) return state.SkipWithError("a record is bad");
+    }
+  }
+  Report(state, bytes.size());
+}
+BENCHMARK(BM_AvroMessages3);
 
 void BM_ArrowCsvWrite(benchmark::State& state, int columns) {
   const Schema schema = columns == 8 ? Orders() : ThreeFields();
