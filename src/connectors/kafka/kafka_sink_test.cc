@@ -128,6 +128,21 @@ TEST_F(KafkaSinkTest, WritesKeysAndValues) {
   EXPECT_EQ(metrics_.Value(runtime::metric::kRowsOut), 2);
 }
 
+TEST_F(KafkaSinkTest, WritesAvroInBothEncodings) {
+  cluster_.CreateTopic("t", 1);
+  ASSERT_TRUE(Open({{"key.format", "avro"},
+                    {"key.avro.encoding", "json"},
+                    {"key.fields", "v"},
+                    {"value.format", "avro"}})
+                  .ok());
+  ASSERT_TRUE(Write(R"([["ab", 1]])").ok());
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(Consume(cluster_.bootstrap_servers(), "t", 0, 1),
+              ElementsAre(std::string("{\"v\":{\"int\":1}}:") + "\x02\x04"
+                                                                "ab"
+                                                                "\x02\x02"));
+}
+
 TEST_F(KafkaSinkTest, WritesMetadata) {
   cluster_.CreateTopic("a", 1);
   cluster_.CreateTopic("b", 1);

@@ -239,6 +239,38 @@ TEST_F(KafkaSourceTest, KeysAndValues) {
   EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
 }
 
+// Known pitfalls 14.3: in every format.
+TEST_F(KafkaSourceTest, AvroValuesAndKeys) {
+  cluster_.CreateTopic("k", 1);
+  // A nullable INT is the branch (zigzag 1) and the number.
+  cluster_.Produce("k", 0,
+                   {{.key = "\x02\x04", .value = "\x02\x0E"},
+                    {.key = "\x02\x06", .value = "\x30\x31\x32"},
+                    {.key = "\x02\x08", .value = std::nullopt},
+                    {.key = "\x02\x0A", .value = std::string(1, '\0')}});
+  const Schema schema({{"id", SqlType::Int()}, {"k_id", SqlType::Int()}});
+  OptionMap options = Bounded({{"topic", "k"},
+                               {"key.format", "avro"},
+                               {"key.fields", "k_id"},
+                               {"key.fields-prefix", "k_"},
+                               {"value.format", "avro"},
+                               {"value.fields-include", "EXCEPT_KEY"}});
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.schema = schema, .options = options});
+    const Status status = reading.RunToEnd();
+    EXPECT_EQ(status.code(), StatusCode::kDataError);
+    EXPECT_THAT(status.ToString(), HasSubstr("record k-0@1"));
+    EXPECT_THAT(status.ToString(), HasSubstr("The record begins with: 012"));
+    EXPECT_THAT(status.ToString(), HasSubstr("'value.avro.ignore-parse-errors' = 'true'"));
+  }
+  options.emplace("value.avro.ignore-parse-errors", "true");
+  Reading reading(cluster_.bootstrap_servers(), {.schema = schema, .options = options});
+  const Status status = reading.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[7, 2]", "+I[null, 5]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
+}
+
 // Known pitfalls 14.2.
 TEST_F(KafkaSourceTest, NullValuesAreNoRows) {
   cluster_.CreateTopic("t", 1);
