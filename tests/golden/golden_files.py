@@ -1,4 +1,4 @@
-"""Compares files written by sluice with the peer's: text byte for byte up to names and order, Parquet and ORC by schema and values."""
+"""Compares files written by sluice with the peer's: text byte for byte up to names and order, Parquet, ORC and Avro by schema and values."""
 
 import re
 from pathlib import Path
@@ -35,6 +35,8 @@ def compare_files(case_folder, data):
             yield folder, compare_parquet(paths, ours[folder])
         elif paths[0].read_bytes()[:3] == b"ORC":
             yield folder, compare_orc(paths, ours[folder])
+        elif paths[0].read_bytes()[:4] == b"Obj\x01":
+            yield folder, compare_avro(paths, ours[folder])
         else:
             left, right = (sorted(b"".join(p.read_bytes() for p in group).split(b"\n")) for group in (paths, ours[folder]))
             problem = None
@@ -93,6 +95,31 @@ def compare_orc(theirs, ours):
         values = [sorted(repr(row[at]) for row in side) for side in rows]
         if values[0] != values[1]:
             problems.append(f"column {name}: theirs {values[0]}, ours {values[1]}")
+    return "\n".join(problems) or None
+
+
+def compare_avro(theirs, ours):
+    """Codec, schema and records; the peer wraps the record of a row in a union with null."""
+    import json
+
+    import fastavro
+
+    sides = []
+    for paths in (theirs, ours):
+        schemas, records = set(), []
+        for path in paths:
+            with open(path, "rb") as file:
+                reader = fastavro.reader(file)
+                schema = json.loads(reader.metadata["avro.schema"])
+                if isinstance(schema, list):
+                    schema = next(branch for branch in schema if branch != "null")
+                schemas.add((reader.codec, json.dumps(schema)))
+                records += [repr(record) for record in reader]
+        sides.append((sorted(schemas), sorted(records)))
+    problems = []
+    for what, left, right in zip(("schema or codec", "records"), *sides):
+        if left != right:
+            problems.append(f"{what} differ\n  theirs: {left}\n  ours:   {right}")
     return "\n".join(problems) or None
 
 

@@ -30,10 +30,10 @@ from sluice_session import Session, is_definition, is_table_from_query  # noqa: 
 BINARY = os.environ.get("SLUICE_BINARY", str(HERE.parent.parent / "build" / "sluice"))
 CASES = [
     "functions", "types_csv", "types_json", "types_json_iso", "types_parquet", "types_parquet_int64",
-    "types_parquet_shanghai", "types_orc", "types_raw", "refused_csv", "refused_json", "refused_parquet", "refused_orc",
-    "csv_options",
-    "json_options", "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit",
-    "metadata", "monitor", "print_datagen", "explain", "errors",
+    "types_parquet_shanghai", "types_orc", "types_avro", "types_avro_legacy", "types_raw", "refused_csv", "refused_json",
+    "refused_parquet", "refused_orc", "refused_avro", "refused_avro_modern", "csv_options", "json_options",
+    "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit", "metadata", "monitor",
+    "print_datagen", "explain", "errors",
 ]  # fmt: skip
 ORDERED = re.compile(r"\bORDER BY\b", re.IGNORECASE)
 
