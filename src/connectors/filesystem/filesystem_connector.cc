@@ -135,8 +135,9 @@ Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(CheckColumns(table, *format, format_options));
   SLUICE_RETURN_NOT_OK(CheckPartitionKeys(table));
   SLUICE_RETURN_NOT_OK(filesystem::ReadSourceOptions(table).status());
-  SLUICE_RETURN_NOT_OK(
-      ReadBadRecordOptions(table.options, *format, format_options, *context.file_systems).status());
+  SLUICE_RETURN_NOT_OK(ReadBadRecordOptions(table.options, *format, format->encoding,
+                                            format_options, *context.file_systems)
+                           .status());
   const Status sink = filesystem::ReadSinkOptions(table).status();
   // What is not offered for writing yet does not keep anyone from reading the table.
   if (sink.code() == StatusCode::kUnsupported) return {};

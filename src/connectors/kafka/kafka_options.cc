@@ -248,9 +248,10 @@ class TablePlanner {
       plan_.discovery_interval_ms = std::max<int64_t>(0, *ms);
     }
     if (plan_.is_bounded()) plan_.discovery_interval_ms = 0;
-    SLUICE_ASSIGN_OR_RETURN(plan_.bad_records,
-                            ReadBadRecordOptions(info_.options, *plan_.value.format,
-                                                 plan_.value.options, file_systems_));
+    SLUICE_ASSIGN_OR_RETURN(
+        plan_.bad_records,
+        ReadBadRecordOptions(info_.options, *plan_.value.format, formats::Encoding::kRow,
+                             plan_.value.options, file_systems_));
     SLUICE_ASSIGN_OR_RETURN(plan_.scan_parallelism, ReadParallelism("scan.parallelism"));
     return {};
   }

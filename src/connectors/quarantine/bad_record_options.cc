@@ -46,12 +46,13 @@ std::span<const OptionSpec> BadRecordOptionSpecs() { return Specs(); }
 
 Result<BadRecordOptions> ReadBadRecordOptions(const OptionMap& table_options,
                                               const formats::Format& format,
+                                              formats::Encoding encoding,
                                               const formats::FormatOptions& format_options,
                                               fs::FileSystems& file_systems) {
   const OptionReader reader(table_options, Specs());
   BadRecordOptions options;
   for (const std::string_view key : {kPath, kMaxCount, kMaxRatio}) {
-    if (reader.Has(key) && format.encoding == formats::Encoding::kBulk) {
+    if (reader.Has(key) && encoding == formats::Encoding::kBulk) {
       return Status::InvalidArgument("Option '" + std::string(key) + "' has no effect on format '" +
                                      std::string(format.name) +
                                      "', whose files are good or bad as a whole. Leave it out.");

@@ -28,10 +28,11 @@ struct BadRecordOptions {
 std::span<const OptionSpec> BadRecordOptionSpecs();
 
 /// The values have passed ValidateOptions. `format`, `format_options`: of the records that are
-/// read. Fails with kInvalidArgument naming the option, also where it can have no effect (formats
-/// without single records).
+/// read; `encoding`: how they come, which for messages is never as a container. Fails with
+/// kInvalidArgument naming the option, also where it can have no effect (containers).
 Result<BadRecordOptions> ReadBadRecordOptions(const OptionMap& table_options,
                                               const formats::Format& format,
+                                              formats::Encoding encoding,
                                               const formats::FormatOptions& format_options,
                                               fs::FileSystems& file_systems);
 

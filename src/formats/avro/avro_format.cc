@@ -51,6 +51,8 @@ Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
                                                 const ReadSchema& schema,
                                                 const FormatContext& context) {
   SLUICE_ASSIGN_OR_RETURN(AvroOptions parsed, avro::ParseOptions(options));
+  parsed.keep_bad_records = context.keep_bad_records;
+  parsed.ignore_parse_errors = parsed.ignore_parse_errors || context.keep_bad_records;
   return avro::MessageDecoder::Make(std::move(parsed), schema, context);
 }
 

@@ -22,6 +22,7 @@ struct AvroOptions {
   // Messages only:
   bool json_encoding = false;
   bool ignore_parse_errors = false;
+  bool keep_bad_records = false;  // FormatContext::keep_bad_records.
 };
 
 std::span<const OptionSpec> OptionSpecs();

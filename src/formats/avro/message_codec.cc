@@ -57,9 +57,10 @@ bool MessageDecoder::Decode(Pass& pass, std::string_view message) {
   }
   reader_->Truncate(pass.row_count);
   ++pass.out.bad_count;
-  if (pass.out.bad.size() < text::kMaxKeptBadRecords) {
+  if (options_.keep_bad_records || pass.out.bad.size() < text::kMaxKeptBadRecords) {
     BadRecord bad;
     bad.record = pass.record;
+    bad.byte_length = static_cast<int64_t>(message.size());
     bad.column = column_;
     bad.reason = "The message is no avro record of the table: " + reason_ + ".";
     if (!options_.ignore_parse_errors) {

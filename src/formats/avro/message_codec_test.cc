@@ -132,6 +132,18 @@ TEST(KnownPitfalls, Rule14_3_BadMessagesAreReportedOrIgnored) {
   EXPECT_THAT(tolerant.bad[1].reason, HasSubstr("1 bytes are left behind the record of 3 bytes"));
 }
 
+TEST(AvroMessagesTest, EveryBadMessageIsHandedOutToBePutAside) {
+  const Schema schema({{"id", SqlType::Bigint()}});
+  FormatContext context;
+  context.keep_bad_records = true;
+  const auto decoder = kAvroFormat.make_decoder({{}, "avro."}, testing::AllOf(schema), context);
+  const std::vector<std::string_view> messages(1'500, "\x30\x31");
+  const auto decoded = (*decoder)->DecodeMessages(messages);
+  EXPECT_FALSE(decoded->failed);
+  ASSERT_EQ(decoded->bad.size(), 1'500u);
+  EXPECT_EQ(decoded->bad[7].byte_length, 2);
+}
+
 TEST(AvroMessagesTest, NullMessagesAreNoRows) {
   const Schema schema({{"id", SqlType::Bigint()}});
   const auto decoder = kAvroFormat.make_decoder({{}, "avro."}, testing::AllOf(schema), {});

@@ -26,8 +26,8 @@ class FileTableSource final : public TableSource {
     spec_.format_options =
         formats::ExtractFormatOptions(table_.options, std::string(format_.name) + ".");
     SLUICE_ASSIGN_OR_RETURN(spec_.bad_records,
-                            ReadBadRecordOptions(table_.options, format_, spec_.format_options,
-                                                 *context_.file_systems));
+                            ReadBadRecordOptions(table_.options, format_, format_.encoding,
+                                                 spec_.format_options, *context_.file_systems));
     spec_.session_zone = context_.session_zone;
     spec_.partition_keys = table_.partition_keys;
     SLUICE_ASSIGN_OR_RETURN(const fs::FileSystems::Located located,
