@@ -7,6 +7,7 @@
 #include "common/check.h"
 #include "formats/csv/csv_format.h"
 #include "formats/testing/render.h"
+#include "formats/text/byte_order_mark.h"
 
 namespace {
 
@@ -92,7 +93,10 @@ Rows DecodeInPieces(RowDecoder& decoder, RowFramer& framer, std::string_view tex
   bool first = true;
   for (size_t at = 0; at < text.size(); at += piece) {
     buffer += text.substr(at, piece);
-    const size_t complete = framer.CompletePrefix(buffer, at + piece >= text.size());
+    const size_t mark = first ? text::ByteOrderMarkBytes(buffer) : 0;
+    const bool at_end = at + piece >= text.size();
+    const size_t records = framer.CompletePrefix(std::string_view(buffer).substr(mark), at_end);
+    const size_t complete = records > 0 || at_end ? mark + records : 0;
     if (complete == 0) continue;
     Rows some = Take(*decoder.DecodeChunk(std::string_view(buffer).substr(0, complete), first));
     first = false;

@@ -9,11 +9,10 @@
 #include "common/text.h"
 #include "formats/csv/csv_framer.h"
 #include "formats/text/bad_records.h"
+#include "formats/text/byte_order_mark.h"
 
 namespace sluice::formats::csv {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 std::vector<int> SlotsOfColumns(const ReadSchema& schema) {
   std::vector<int> slots(static_cast<size_t>(schema.physical.column_count()), -1);
@@ -61,7 +60,8 @@ Result<DecodedRows> CsvDecoder::DecodeChunk(std::string_view chunk, bool first_i
     Pass pass;
     pass.text = chunk.data();
     pass.text_size = chunk.size();
-    size_t begin = first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    if (first_in_file && Refuse(pass, chunk)) return Finish(pass);
+    size_t begin = first_in_file ? text::ByteOrderMarkBytes(chunk) : 0;
     if (first_in_file && options_.ignore_first_line) {
       const size_t next = CsvFramer::NextRecord(options_, chunk, begin);
       begin = next == std::string_view::npos ? chunk.size() : std::min(next, chunk.size());
@@ -73,6 +73,16 @@ Result<DecodedRows> CsvDecoder::DecodeChunk(std::string_view chunk, bool first_i
   } catch (const std::bad_alloc&) {
     return Status::Unavailable("Out of memory while decoding csv.");
   }
+}
+
+bool CsvDecoder::Refuse(Pass& pass, std::string_view file_start) {
+  const std::optional<std::string> mark = text::ForeignMark(file_start);
+  if (!mark) return false;
+  BadRecord bad;
+  bad.reason = *mark;
+  AddBad(pass, std::move(bad));
+  pass.out.failed = true;  // Whatever ignore-parse-errors says: not one record of it can be read.
+  return true;
 }
 
 void CsvDecoder::DecodeText(Pass& pass, size_t begin) {

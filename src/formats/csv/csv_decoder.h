@@ -34,6 +34,8 @@ class CsvDecoder final : public RowDecoder {
     BadRecord record;
   };
 
+  /// True when the file is in another encoding: the result says so.
+  bool Refuse(Pass& pass, std::string_view file_start);
   void DecodeText(Pass& pass, size_t begin);
   void DecodeMessage(Pass& pass, std::string_view message, size_t begin, int32_t number,
                      bool check_utf8);

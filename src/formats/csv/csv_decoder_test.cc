@@ -68,6 +68,17 @@ INSTANTIATE_TEST_SUITE_P(
              "\xEF\xBB\xBF"
              "1,a\n",
              {"1|a"}},
+        Case{"byte_order_mark_before_quotes",
+             {},
+             "\xEF\xBB\xBF\"1\",\"a\nb\"\n2,c\n",
+             {"1|a\nb", "2|c"}},
+        Case{"byte_order_mark_once", {}, "1,a\n2,\xEF\xBB\xBF\n", {"1|a", "2|\xEF\xBB\xBF"}},
+        Case{"utf16_mark", {}, "\xFF\xFE" "1,a\n", {}, "begins with the byte order mark of UTF-16LE"},
+        Case{"utf16_mark_with_errors_ignored",
+             kIgnore,
+             "\xFE\xFF" "1,a\n",
+             {},
+             "begins with the byte order mark of UTF-16BE"},
         Case{"quoted", {}, "1,\"a,b\"\n2,\"c \"\"q\"\"\"\n", {"1|a,b", "2|c \"q\""}},
         Case{"line_break_in_quotes", {}, "1,\"l1\nl2\n\"\n2,x\n", {"1|l1\nl2\n", "2|x"}},
         Case{"quote_inside_is_data", {}, "1,5\" disk\n2, \"e\"\n", {"1|5\" disk", "2| \"e\""}},
@@ -367,6 +378,18 @@ TEST(CsvFramer, CutsBetweenRecords) {
       EXPECT_EQ(rows, expected) << "pieces of " << piece;
       EXPECT_EQ(buffer, "");
     }
+  }
+}
+
+// The mark is cut off before framing, at a file's start only: a record that begins with these bytes
+// begins with text, and a quote behind text opens nothing.
+TEST(KnownPitfalls, Rule7_2_AMarkInTheMiddleIsText) {
+  const std::string text = "\xEF\xBB\xBF\"a\nb\",1\n";
+  for (const OptionMap& options : {OptionMap{}, OptionMap{{"trim-spaces", "true"}}}) {
+    auto framer = kCsvFormat.make_framer(Options(kCsvFormat, options));
+    EXPECT_EQ((*framer)->CompletePrefix(std::string_view(text).substr(0, 6), false), 6u);
+    EXPECT_EQ((*framer)->CompletePrefix(std::string_view(text).substr(3, 5), false), 0u);
+    EXPECT_EQ((*framer)->CompletePrefix(std::string_view(text).substr(3), false), 8u);
   }
 }
 

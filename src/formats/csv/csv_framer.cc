@@ -12,9 +12,6 @@ bool EndsWithDelimiter(std::string_view text, size_t end, const std::string& del
          text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;
 }
 
-/// A byte order mark in front of the first record does not hide its opening quote.
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
-
 size_t BehindLineEnd(std::string_view text, size_t at) {
   return text[at] == '\r' && at + 1 < text.size() && text[at + 1] == '\n' ? at + 2 : at + 1;
 }
@@ -70,8 +67,7 @@ size_t CsvFramer::QuickPrefix(std::string_view text) const {
         continue;
       }
       const bool opens = at == 0 || text[at - 1] == '\n' || text[at - 1] == '\r' ||
-                         EndsWithDelimiter(text, at, options_.field_delimiter) ||
-                         (at == kByteOrderMark.size() && text.starts_with(kByteOrderMark));
+                         EndsWithDelimiter(text, at, options_.field_delimiter);
       if (!opens) continue;
       size_t close = at + 1;
       while (true) {
@@ -99,7 +95,7 @@ size_t CsvFramer::CarefulPrefix(std::string_view text) const {
 }
 
 size_t CsvFramer::NextRecord(const CsvOptions& options, std::string_view text, size_t begin) {
-  size_t at = begin == 0 && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : begin;
+  size_t at = begin;
   const auto is_delimiter = [&](size_t i) {
     return text.compare(i, options.field_delimiter.size(), options.field_delimiter) == 0;
   };

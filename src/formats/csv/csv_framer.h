@@ -1,5 +1,5 @@
 // Finds record ends in csv text by the tokeniser's rules: a quote counts only as the first
-// character of a field.
+// character of a field. A file's byte order mark is not its business: framing begins behind it.
 #pragma once
 
 #include <string_view>

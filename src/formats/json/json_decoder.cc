@@ -9,11 +9,11 @@
 
 #include "common/text.h"
 #include "formats/text/bad_records.h"
+#include "formats/text/byte_order_mark.h"
 
 namespace sluice::formats::json {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr size_t kMaxTextBytes = (size_t{1} << 31) - 1024;  // Text columns have offsets of 32 bits.
 
 Status TooLarge(size_t bytes) {
@@ -51,8 +51,16 @@ Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_
   try {
     Reset();
     Pass pass;
-    const size_t begin =
-        first_in_file && chunk.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    if (const std::optional<std::string> mark =
+            first_in_file ? text::ForeignMark(chunk) : std::nullopt) {
+      BadRecord bad;
+      bad.reason = *mark;
+      pass.out.bad.push_back(std::move(bad));
+      pass.out.bad_count = 1;
+      pass.out.failed = true;  // Whatever ignore-parse-errors says: no record of it can be read.
+      return Finish(pass);
+    }
+    const size_t begin = first_in_file ? text::ByteOrderMarkBytes(chunk) : 0;
     pass.check_utf8 = !simdjson::validate_utf8(chunk.data(), chunk.size());
     ReserveRows(chunk.size());
     DecodeLines(pass, chunk, begin);

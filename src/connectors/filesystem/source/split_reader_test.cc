@@ -11,6 +11,7 @@
 #include "connectors/filesystem/source/compressed_input.h"
 #include "connectors/filesystem/source/processed_paths.h"
 #include "connectors/filesystem/source/source_test_support.h"
+#include "formats/csv/csv_format.h"
 #include "fs/local/local_file_system.h"
 
 namespace sluice::connectors::filesystem {
@@ -132,6 +133,42 @@ std::string Compress(std::string_view suffix, const std::string& plain) {
     out.resize(ZSTD_compress(out.data(), out.size(), plain.data(), plain.size(), 3));
   }
   return out;
+}
+
+// A mark and a quoted first field longer than a chunk, plain and compressed; and the same bytes
+// where a later chunk begins.
+TEST(KnownPitfalls, Rule7_2_MarkBeforeAQuotedFieldWithLineBreaks) {
+  const TemporaryDirectory directory;
+  const std::string filler(100, 'x');
+  std::string first = "\xEF\xBB\xBF\"";
+  while (first.size() < (700u << 10)) first += filler + "\n";
+  first += "\",1\n";
+  std::string bytes = first;
+  while (bytes.size() < (3u << 20)) bytes += "\xEF\xBB\xBF\"" + filler + "\n";
+  auto spec = std::make_shared<FileSourceSpec>();
+  spec->format = &formats::kCsvFormat;
+  spec->format_options = {{}, "csv."};
+  spec->file_system = std::make_shared<fs::LocalFileSystem>();
+  spec->read_schema = {Schema({{"s", SqlType::String()}}), {0}};
+  for (const std::string name : {"f.csv", "f.csv.gz"}) {
+    directory.Write(name, name == "f.csv" ? bytes : Compress("gz", bytes));
+    FileSplit split;
+    split.file = {directory.Path(name), false, fs::LocalFileSystem().Stat(directory.Path(name))->size_bytes, 0};
+    split.end = split.file.size_bytes;
+    auto reader = OpenSplit(spec, split, arrow::default_memory_pool());
+    ASSERT_TRUE(reader.ok());
+    std::string all;
+    bool last = false;
+    while (!last) {
+      const auto unit = (*reader)->Fetch();
+      ASSERT_TRUE(unit.ok()) << unit.status().ToString();
+      const bool whole_lines = unit->bytes.ends_with('\n') && (!all.empty() || unit->bytes.size() >= first.size());
+      EXPECT_TRUE(unit->bytes.empty() || whole_lines) << name << " at byte " << all.size();
+      all += unit->bytes;
+      last = unit->last;
+    }
+    EXPECT_TRUE(all == bytes) << name;
+  }
 }
 
 TEST(CompressedInputTest, EverySuffixWholeAndFromAPosition) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "formats/text/byte_order_mark.h"
+
 namespace sluice::connectors::filesystem {
 
 namespace {
@@ -69,6 +71,13 @@ Status TextSplitReader::TooLong() const {
       " bytes). Raise the option, or look for a missing line end or an open quote.");
 }
 
+size_t TextSplitReader::CompletePrefix(size_t length, bool at_end_of_file) {
+  const std::string_view seen = std::string_view(carry_).substr(0, length);
+  const size_t mark = carry_begin_ == 0 ? formats::text::ByteOrderMarkBytes(seen) : 0;
+  const size_t complete = framer_->CompletePrefix(seen.substr(mark), at_end_of_file);
+  return complete > 0 || at_end_of_file ? mark + complete : 0;
+}
+
 Result<size_t> TextSplitReader::FirstRecord() {
   size_t looked_at = 0;
   while (true) {
@@ -80,14 +89,10 @@ Result<size_t> TextSplitReader::FirstRecord() {
         if (looked_at + 1 < carry_.size() && carry_[looked_at + 1] == '\n') continue;
       }
       const size_t length = looked_at + 1;
-      if (framer_->CompletePrefix(std::string_view(carry_).substr(0, length), false) == length)
-        return length;
+      if (CompletePrefix(length, false) == length) return length;
       // The framer may want to see that no line feed follows a carriage return.
-      if (c == '\r' && length < carry_.size() &&
-          framer_->CompletePrefix(std::string_view(carry_).substr(0, length + 1), false) ==
-              length) {
+      if (c == '\r' && length < carry_.size() && CompletePrefix(length + 1, false) == length)
         return length;
-      }
     }
     if (at_end_) return carry_.size();
     if (static_cast<int64_t>(carry_.size()) > spec_->options.max_record_bytes) return TooLong();
@@ -107,14 +112,13 @@ Result<FetchedUnit> TextSplitReader::Fetch() {
       room = std::min(room, split_.end - carry_begin_ - static_cast<int64_t>(carry_.size()));
     if (room > 0 && !at_end_ && carry_.size() < step)
       SLUICE_RETURN_NOT_OK(ReadMore(static_cast<size_t>(room)));
-    std::string_view seen = carry_;
-    if (!whole_file_ && carry_begin_ + static_cast<int64_t>(seen.size()) > split_.end) {
-      seen = seen.substr(0, static_cast<size_t>(std::max<int64_t>(split_.end - carry_begin_, 0)));
+    size_t seen = carry_.size();
+    if (!whole_file_ && carry_begin_ + static_cast<int64_t>(seen) > split_.end) {
+      seen = static_cast<size_t>(std::max<int64_t>(split_.end - carry_begin_, 0));
     }
-    const bool range_seen =
-        !whole_file_ && carry_begin_ + static_cast<int64_t>(seen.size()) >= split_.end;
-    complete = framer_->CompletePrefix(seen, at_end_ && seen.size() == carry_.size());
-    if (complete > 0 || seen.empty() || at_end_) break;
+    const bool range_seen = !whole_file_ && carry_begin_ + static_cast<int64_t>(seen) >= split_.end;
+    complete = CompletePrefix(seen, at_end_ && seen == carry_.size());
+    if (complete > 0 || seen == 0 || at_end_) break;
     if (range_seen) break;
     if (static_cast<int64_t>(carry_.size()) > spec_->options.max_record_bytes) return TooLong();
     step = carry_.size() + std::max(kChunkBytes, carry_.size());

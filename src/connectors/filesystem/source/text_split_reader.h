@@ -28,6 +28,9 @@ class TextSplitReader final : public SplitReader {
   Status ReadMore(size_t size);
   /// Length of the first record of `carry_`, reading on until it is complete.
   Result<size_t> FirstRecord();
+  /// Bytes of the first `length` bytes of `carry_` that are whole records, a byte order mark in
+  /// front included.
+  size_t CompletePrefix(size_t length, bool at_end_of_file);
   Status TooLong() const;
 
   const std::shared_ptr<const FileSourceSpec> spec_;
