@@ -1,16 +1,9 @@
 #include "catalog/table.h"
 
+#include "common/quoted_name.h"
+
 namespace sluice::catalog {
 namespace {
-
-std::string Quoted(const std::string& name) {
-  std::string text = "`";
-  for (const char c : name) {
-    text += c;
-    if (c == '`') text += '`';
-  }
-  return text + "`";
-}
 
 template <typename Keep>
 Schema SchemaOf(const std::vector<TableColumn>& columns, Keep keep) {
@@ -24,7 +17,7 @@ Schema SchemaOf(const std::vector<TableColumn>& columns, Keep keep) {
 }  // namespace
 
 std::string ObjectPath::ToQuotedString() const {
-  return Quoted(catalog) + "." + Quoted(database) + "." + Quoted(object);
+  return QuotedName(catalog) + "." + QuotedName(database) + "." + QuotedName(object);
 }
 
 int CatalogTable::IndexOf(std::string_view column) const {

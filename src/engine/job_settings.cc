@@ -8,18 +8,12 @@
 #include <thread>
 
 #include "common/random.h"
+#include "common/stable_hash.h"
 #include "common/text.h"
 #include "engine/definition/config_keys.h"
 
 namespace sluice::engine {
 namespace {
-
-/// FNV-1a: names folders, so it must never change.
-uint64_t StableHash(std::string_view text) {
-  uint64_t hash = 0xcbf29ce484222325ull;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  return hash;
-}
 
 std::string FolderName(const std::string& name, const std::string& key) {
   std::string safe;
@@ -29,10 +23,7 @@ std::string FolderName(const std::string& name, const std::string& key) {
     safe += plain ? c : '_';
   }
   if (safe.size() > 80) safe.resize(80);
-  char digits[17];
-  std::snprintf(digits, sizeof(digits), "%016llx",
-                static_cast<unsigned long long>(StableHash(key)));
-  return safe + "-" + digits;
+  return safe + "-" + Hex16(Fnv1a(key));
 }
 
 int64_t MachineMemoryBytes() {

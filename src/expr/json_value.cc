@@ -4,7 +4,7 @@
 
 #include <arrow/api.h>
 
-#include "expr/base64.h"
+#include "common/base64.h"
 #include "expr/json_document.h"
 #include "types/value_text.h"
 

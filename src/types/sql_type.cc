@@ -2,6 +2,8 @@
 
 #include <arrow/type.h>
 
+#include "common/quoted_name.h"
+
 namespace sluice {
 
 struct SqlType::Children {
@@ -145,15 +147,6 @@ std::shared_ptr<arrow::DataType> SqlType::ToArrow() const {
 
 namespace {
 
-std::string Quoted(const std::string& name) {
-  std::string text = "`";
-  for (const char c : name) {
-    text += c;
-    if (c == '`') text += '`';
-  }
-  return text + "`";
-}
-
 std::string WithNumber(const char* name, int32_t number) {
   return std::string(name) + "(" + std::to_string(number) + ")";
 }
@@ -213,7 +206,7 @@ std::string Render(const SqlType& type, bool full) {
       std::string text = "ROW<";
       for (const RowField& field : type.fields()) {
         if (text.size() > 4) text += ", ";
-        text += Quoted(field.name) + " " + render(field.type);
+        text += QuotedName(field.name) + " " + render(field.type);
         if (!field.comment.empty()) text += " '" + field.comment + "'";
       }
       return text + ">";

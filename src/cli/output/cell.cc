@@ -6,6 +6,8 @@
 #include <arrow/array/array_nested.h>
 #include <arrow/array/array_primitive.h>
 
+#include "common/base64.h"
+#include "common/cell_width.h"
 #include "types/value_text.h"
 
 namespace sluice::cli {
@@ -16,19 +18,6 @@ constexpr char kLowerHex[] = "0123456789abcdef";
 
 std::string_view BytesAt(const arrow::Array& values, int64_t row) {
   return static_cast<const arrow::BinaryArray&>(values).GetView(row);
-}
-
-void AppendBase64(std::string_view bytes, std::string* out) {
-  static constexpr char kAlphabet[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (size_t i = 0; i < bytes.size(); i += 3) {
-    uint32_t group = 0;
-    const size_t count = std::min<size_t>(3, bytes.size() - i);
-    for (size_t k = 0; k < 3; ++k)
-      group = (group << 8) | (k < count ? static_cast<unsigned char>(bytes[i + k]) : 0);
-    for (size_t k = 0; k < 4; ++k)
-      *out += k <= count ? kAlphabet[(group >> (18 - 6 * k)) & 63] : '=';
-  }
 }
 
 void AppendNestedJson(const SqlType& type, const arrow::Array& values, int64_t row,
@@ -79,33 +68,6 @@ uint32_t CodePoint(std::string_view s, size_t i, size_t* length) {
   for (size_t k = 1; k < count; ++k) point = (point << 6) | (byte(i + k) & 0x3F);
   *length = count;
   return point;
-}
-
-struct Range {
-  uint32_t first;
-  uint32_t last;
-};
-
-bool Within(uint32_t point, const Range* begin, const Range* end) {
-  for (const Range* range = begin; range != end; ++range) {
-    if (point >= range->first && point <= range->last) return true;
-  }
-  return false;
-}
-
-int PointWidth(uint32_t point) {
-  if (point < 0x300) return 1;
-  // Unicode's East Asian Width W and F, by block; and emoji presentation.
-  static constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0x33FF},
-                                    {0x3400, 0x4DBF},   {0x4E00, 0x9FFF},   {0xA000, 0xA4CF},
-                                    {0xA960, 0xA97F},   {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},
-                                    {0xFE30, 0xFE6F},   {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},
-                                    {0x1F300, 0x1F64F}, {0x1F680, 0x1F6FF}, {0x1F900, 0x1F9FF},
-                                    {0x1FA70, 0x1FAFF}, {0x20000, 0x3FFFD}};
-  static constexpr Range kNone[] = {
-      {0x300, 0x36F}, {0x200B, 0x200F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0xFE20, 0xFE2F}};
-  if (Within(point, std::begin(kNone), std::end(kNone))) return 0;
-  return Within(point, std::begin(kWide), std::end(kWide)) ? 2 : 1;
 }
 
 }  // namespace
@@ -190,7 +152,7 @@ int CellWidth(std::string_view text) {
   int width = 0;
   for (size_t i = 0; i < text.size();) {
     size_t length = 1;
-    width += PointWidth(CodePoint(text, i, &length));
+    width += sluice::CellWidth(CodePoint(text, i, &length));
     i += length;
   }
   return width;
@@ -202,7 +164,7 @@ std::string FitCells(std::string_view text, int width) {
   int used = 0;
   for (size_t i = 0; i < text.size();) {
     size_t length = 1;
-    const int cells = PointWidth(CodePoint(text, i, &length));
+    const int cells = sluice::CellWidth(CodePoint(text, i, &length));
     if (used + cells > width - 3) break;
     cut += text.substr(i, length);
     used += cells;

@@ -1,5 +1,6 @@
 // SHOW CREATE TABLE, VIEW and CATALOG in Flink's layout: a statement that makes the same object
 // again (secrets apart).
+#include "common/quoted_name.h"
 #include "common/text.h"
 #include "engine/definition/statements.h"
 #include "sql/binder/table_definition.h"
@@ -10,11 +11,9 @@ namespace {
 
 constexpr std::string_view kIndent = "  ";
 
-std::string Quoted(std::string_view name) { return sql::QuoteIdentifier(name); }
-
 std::string QuotedList(const std::vector<std::string>& names, std::string_view separator = ", ") {
   std::vector<std::string> quoted;
-  for (const std::string& name : names) quoted.push_back(Quoted(name));
+  for (const std::string& name : names) quoted.push_back(QuotedName(name));
   return Join(quoted, separator);
 }
 
@@ -23,7 +22,7 @@ std::string CommentOf(const std::optional<std::string>& comment) {
 }
 
 std::string ColumnLine(const catalog::TableColumn& column) {
-  std::string text = std::string(kIndent) + Quoted(column.name);
+  std::string text = std::string(kIndent) + QuotedName(column.name);
   if (column.kind == catalog::ColumnKind::kComputed) {
     text += " AS " + column.expression;
   } else {
@@ -62,7 +61,7 @@ std::string CreateTableText(const catalog::CatalogManager::Found& found) {
                     table.watermark->expression);
   }
   if (table.primary_key) {
-    lines.push_back(std::string(kIndent) + "CONSTRAINT " + Quoted(table.primary_key->name) +
+    lines.push_back(std::string(kIndent) + "CONSTRAINT " + QuotedName(table.primary_key->name) +
                     " PRIMARY KEY (" + QuotedList(table.primary_key->columns) + ") NOT ENFORCED");
   }
   std::string text = Head("TABLE", found) + Join(lines, ",\n") + "\n)\n";
@@ -76,7 +75,7 @@ std::string CreateTableText(const catalog::CatalogManager::Found& found) {
 std::string CreateViewText(const catalog::CatalogManager::Found& found) {
   std::vector<std::string> lines;
   for (const catalog::TableColumn& column : found.table->columns) {
-    std::string line = std::string(kIndent) + Quoted(column.name);
+    std::string line = std::string(kIndent) + QuotedName(column.name);
     if (column.comment) line += " " + CommentOf(column.comment);
     lines.push_back(std::move(line));
   }
@@ -91,7 +90,7 @@ Result<std::string> CreateCatalogText(const sql::NamePath& name, const SessionSt
   if (!info.ok()) return Located(info.status(), name.range);
   OptionMap options = (*info)->options;
   options.try_emplace("type", (*info)->type);
-  std::string text = "CREATE CATALOG " + Quoted(name.parts.back().name) + "\n";
+  std::string text = "CREATE CATALOG " + QuotedName(name.parts.back().name) + "\n";
   if ((*info)->comment) text += CommentOf((*info)->comment) + "\n";
   return text + OptionLines(options);
 }

@@ -4,8 +4,8 @@
 
 #include <arrow/api.h>
 
+#include "common/base64.h"
 #include "common/text.h"
-#include "expr/base64.h"
 #include "expr/functions/lists.h"
 #include "expr/kernel_support.h"
 #include "expr/signature.h"

@@ -2,7 +2,6 @@
 
 #include "common/text.h"
 #include "formats/csv/csv_nested_column.h"
-#include "formats/text/base64.h"
 #include "formats/text/swar.h"
 
 namespace sluice::formats::csv {

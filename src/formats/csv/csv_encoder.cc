@@ -5,7 +5,7 @@
 
 #include <arrow/record_batch.h>
 
-#include "formats/text/base64.h"
+#include "common/base64.h"
 #include "formats/text/number_text.h"
 #include "formats/text/temporal_text.h"
 
@@ -155,7 +155,7 @@ Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first
 
 size_t CsvEncoder::ScalarRoom(const BoundColumn& column, int64_t row) {
   const bool binary = column.kind() == TypeKind::kBinary || column.kind() == TypeKind::kVarbinary;
-  return binary ? text::Base64Size(column.text(row).size()) : kScalarRoom;
+  return binary ? Base64Size(column.text(row).size()) : kScalarRoom;
 }
 
 char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) const {
@@ -188,7 +188,7 @@ char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) 
                                   column.kind() == TypeKind::kTimestampLtz, to);
     case TypeKind::kBinary:
     case TypeKind::kVarbinary:
-      return text::WriteBase64(column.text(row), to);
+      return WriteBase64(column.text(row), to);
     default:
       return to;
   }

@@ -7,7 +7,7 @@
 
 #include <arrow/record_batch.h>
 
-#include "formats/text/base64.h"
+#include "common/base64.h"
 #include "formats/text/number_text.h"
 #include "formats/text/swar.h"
 #include "formats/text/temporal_text.h"
@@ -279,9 +279,9 @@ Status JsonRowWriter::WriteValue(const BoundColumn& column, const Names& names, 
     case TypeKind::kBinary:
     case TypeKind::kVarbinary: {
       const std::string_view bytes = column.text(row);
-      char* to = out->Room(text::Base64Size(bytes.size()) + 2);
+      char* to = out->Room(Base64Size(bytes.size()) + 2);
       *to++ = '"';
-      to = text::WriteBase64(bytes, to);
+      to = WriteBase64(bytes, to);
       *to++ = '"';
       out->SetEnd(to);
       return {};

@@ -2,8 +2,8 @@
 
 #include <limits>
 
+#include "common/base64.h"
 #include "common/text.h"
-#include "formats/text/base64.h"
 
 namespace sluice::formats::text {
 namespace {

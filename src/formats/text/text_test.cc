@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "common/base64.h"
 #include "formats/text/bad_records.h"
-#include "formats/text/base64.h"
 #include "formats/text/number_text.h"
 #include "formats/text/temporal_text.h"
 

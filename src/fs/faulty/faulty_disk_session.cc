@@ -37,14 +37,24 @@ int FaultyDiskSession::NewDescriptor(int inode) {
   return next_descriptor_++;
 }
 
+int FaultyDiskSession::Find(const std::string& path, FaultyDisk::Place* place) {
+  const auto verdict = disk_.Decide(disk_.rates_.read, EIO);
+  return verdict.error != 0 ? -verdict.error : disk_.Resolve(path, place);
+}
+
+int FaultyDiskSession::FindFree(const std::string& path, FaultyDisk::Place* place) {
+  const int found = disk_.Resolve(path, place);
+  if (found == 0) return -EEXIST;
+  const bool free = found == -ENOENT && place->directory >= 0 && path.ends_with(place->name);
+  return free ? 0 : found;
+}
+
 int FaultyDiskSession::OpenNew(const std::string& path) {
   int error = 0;
   const auto lock = Begin("create", path, &error);
   if (error != 0) return error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(path, &place);
-  if (found == 0) return -EEXIST;
-  if (found != -ENOENT || place.directory < 0 || !path.ends_with(place.name)) return found;
+  if (const int found = FindFree(path, &place); found < 0) return found;
   const auto verdict = disk_.Decide(disk_.rates_.write, ENOSPC);
   int inode = -1;
   if (verdict.apply) {
@@ -59,11 +69,8 @@ int FaultyDiskSession::OpenExisting(const std::string& path) {
   int error = 0;
   const auto lock = Begin("open", path, &error);
   if (error != 0) return error;
-  const auto verdict = disk_.Decide(disk_.rates_.read, EIO);
-  if (verdict.error != 0) return -verdict.error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(path, &place);
-  if (found < 0) return found;
+  if (const int found = Find(path, &place); found < 0) return found;
   return disk_.inodes_.at(place.inode).is_directory ? -EISDIR : NewDescriptor(place.inode);
 }
 
@@ -131,11 +138,8 @@ int FaultyDiskSession::Stat(const std::string& path, FileInfo* info) {
   int error = 0;
   const auto lock = Begin("stat", path, &error);
   if (error != 0) return error;
-  const auto verdict = disk_.Decide(disk_.rates_.read, EIO);
-  if (verdict.error != 0) return -verdict.error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(path, &place);
-  if (found < 0) return found;
+  if (const int found = Find(path, &place); found < 0) return found;
   const FaultyDisk::Inode& inode = disk_.inodes_.at(place.inode);
   *info = FileInfo{path, inode.is_directory, static_cast<int64_t>(inode.data.size()),
                    inode.modified_ms};
@@ -146,11 +150,8 @@ int FaultyDiskSession::List(const std::string& directory, std::vector<FileInfo>*
   int error = 0;
   const auto lock = Begin("list", directory, &error);
   if (error != 0) return error;
-  const auto verdict = disk_.Decide(disk_.rates_.read, EIO);
-  if (verdict.error != 0) return -verdict.error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(directory, &place);
-  if (found < 0) return found;
+  if (const int found = Find(directory, &place); found < 0) return found;
   if (!disk_.inodes_.at(place.inode).is_directory) return -ENOTDIR;
   for (const auto& [name, number] : disk_.inodes_.at(place.inode).entries) {
     const FaultyDisk::Inode& inode = disk_.inodes_.at(number);
@@ -165,9 +166,7 @@ int FaultyDiskSession::MakeDirectory(const std::string& path) {
   const auto lock = Begin("mkdir", path, &error);
   if (error != 0) return error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(path, &place);
-  if (found == 0) return -EEXIST;
-  if (found != -ENOENT || place.directory < 0 || !path.ends_with(place.name)) return found;
+  if (const int found = FindFree(path, &place); found < 0) return found;
   const auto verdict = disk_.Decide(disk_.rates_.write, ENOSPC);
   if (verdict.apply) {
     const int inode = disk_.NewInode(true);
@@ -281,11 +280,8 @@ int FaultyDiskSession::OpenRead(const std::string& path,
   int error = 0;
   const auto lock = Begin("read", path, &error);
   if (error != 0) return error;
-  const auto verdict = disk_.Decide(disk_.rates_.read, EIO);
-  if (verdict.error != 0) return -verdict.error;
   FaultyDisk::Place place;
-  const int found = disk_.Resolve(path, &place);
-  if (found < 0) return found;
+  if (const int found = Find(path, &place); found < 0) return found;
   if (disk_.inodes_.at(place.inode).is_directory) return -EISDIR;
   *file = std::make_shared<arrow::io::BufferReader>(
       arrow::Buffer::FromString(disk_.inodes_.at(place.inode).data));

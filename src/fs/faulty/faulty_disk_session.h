@@ -40,6 +40,10 @@ class FaultyDiskSession final : public Disk {
   /// The inode behind a descriptor, null when it is not open or its file is gone.
   FaultyDisk::Inode* Open(int descriptor);
   int NewDescriptor(int inode);
+  /// Where `path` is; a read that may fail.
+  int Find(const std::string& path, FaultyDisk::Place* place);
+  /// Where a new entry `path` goes; -EEXIST when there is one.
+  int FindFree(const std::string& path, FaultyDisk::Place* place);
   int Rename(const std::string& from, const std::string& to, bool replace);
 
   FaultyDisk& disk_;

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "common/nearest_name.h"
+#include "common/quoted_name.h"
 #include "sql/binder/binder.h"
 #include "sql/binder/expression_binder.h"
 #include "sql/binder/syntax_walk.h"
@@ -117,13 +118,12 @@ class TableAlteration {
   /// Fails when something of the table refers to the column.
   Status CheckUnused(const std::string& name, const std::set<std::string>& leaving,
                      SourcePosition at) const {
-    const std::string column = "The column " + QuoteIdentifier(name) + " is ";
+    const std::string column = "The column " + QuotedName(name) + " is ";
     std::string computed;
     for (const catalog::TableColumn& other : table_.columns) {
       if (other.kind != catalog::ColumnKind::kComputed || leaving.contains(other.name)) continue;
       SLUICE_ASSIGN_OR_RETURN(const std::set<std::string> used, ColumnsOf(other.expression));
-      if (used.contains(name))
-        computed += (computed.empty() ? "" : ", ") + QuoteIdentifier(other.name);
+      if (used.contains(name)) computed += (computed.empty() ? "" : ", ") + QuotedName(other.name);
     }
     if (!computed.empty())
       return Failed(column + "referenced by computed column " + computed + ".", at);
@@ -283,16 +283,14 @@ class TableAlteration {
     const auto& keys = table_.partition_keys;
     const bool partition_key = std::find(keys.begin(), keys.end(), old.name) != keys.end();
     if (partition_key && column.kind != catalog::ColumnKind::kPhysical) {
-      return Failed("The column " + QuoteIdentifier(old.name) + " is used as the partition keys.",
-                    at);
+      return Failed("The column " + QuotedName(old.name) + " is used as the partition keys.", at);
     }
     if (!column.comment) column.comment = old.comment;
     if (table_.primary_key) {
       const auto& primary = table_.primary_key->columns;
       if (std::find(primary.begin(), primary.end(), old.name) != primary.end()) {
         if (column.kind != catalog::ColumnKind::kPhysical) {
-          return Failed("The column " + QuoteIdentifier(old.name) + " is used as the primary key.",
-                        at);
+          return Failed("The column " + QuotedName(old.name) + " is used as the primary key.", at);
         }
         column.type = column.type.NotNull();
       }
@@ -313,13 +311,13 @@ class TableAlteration {
   std::string KeyText() const {
     std::string columns;
     for (const std::string& column : table_.primary_key->columns) {
-      columns += (columns.empty() ? "" : ", ") + QuoteIdentifier(column);
+      columns += (columns.empty() ? "" : ", ") + QuotedName(column);
     }
-    return "CONSTRAINT " + QuoteIdentifier(table_.primary_key->name) + " PRIMARY KEY (" + columns +
+    return "CONSTRAINT " + QuotedName(table_.primary_key->name) + " PRIMARY KEY (" + columns +
            ") NOT ENFORCED";
   }
   std::string WatermarkText() const {
-    return QuoteIdentifier(table_.watermark->column) + " AS " + table_.watermark->expression;
+    return QuotedName(table_.watermark->column) + " AS " + table_.watermark->expression;
   }
 
   /// New keys and watermark, then everything that is computed from columns is typed anew.

@@ -43,50 +43,6 @@ std::string CallExpr::UpperName() const {
   return upper;
 }
 
-std::string_view TimeUnitName(TimeUnit unit) {
-  switch (unit) {
-    case TimeUnit::kMillennium:
-      return "MILLENNIUM";
-    case TimeUnit::kCentury:
-      return "CENTURY";
-    case TimeUnit::kDecade:
-      return "DECADE";
-    case TimeUnit::kYear:
-      return "YEAR";
-    case TimeUnit::kIsoYear:
-      return "ISOYEAR";
-    case TimeUnit::kQuarter:
-      return "QUARTER";
-    case TimeUnit::kMonth:
-      return "MONTH";
-    case TimeUnit::kWeek:
-      return "WEEK";
-    case TimeUnit::kDay:
-      return "DAY";
-    case TimeUnit::kDoy:
-      return "DOY";
-    case TimeUnit::kDow:
-      return "DOW";
-    case TimeUnit::kIsoDow:
-      return "ISODOW";
-    case TimeUnit::kHour:
-      return "HOUR";
-    case TimeUnit::kMinute:
-      return "MINUTE";
-    case TimeUnit::kSecond:
-      return "SECOND";
-    case TimeUnit::kMillisecond:
-      return "MILLISECOND";
-    case TimeUnit::kMicrosecond:
-      return "MICROSECOND";
-    case TimeUnit::kNanosecond:
-      return "NANOSECOND";
-    case TimeUnit::kEpoch:
-      return "EPOCH";
-  }
-  return "";
-}
-
 std::string_view BinaryOpName(BinaryOp op) {
   switch (op) {
     case BinaryOp::kOr:

@@ -1,39 +1,12 @@
 // The line of an error with a caret under the place.
 #include <algorithm>
-#include <array>
 
+#include "common/cell_width.h"
 #include "sql/syntax/lexer.h"
 #include "sql/syntax/parser.h"
 
 namespace sluice::sql {
 namespace {
-
-struct CodePointRange {
-  char32_t first;
-  char32_t last;
-};
-// East Asian wide and full-width characters and emoji: two cells on a terminal.
-constexpr std::array kWide{
-    CodePointRange{0x1100, 0x115F},   CodePointRange{0x2E80, 0x303E},
-    CodePointRange{0x3041, 0x33FF},   CodePointRange{0x3400, 0x4DBF},
-    CodePointRange{0x4E00, 0x9FFF},   CodePointRange{0xA000, 0xA4CF},
-    CodePointRange{0xAC00, 0xD7A3},   CodePointRange{0xF900, 0xFAFF},
-    CodePointRange{0xFE30, 0xFE6F},   CodePointRange{0xFF00, 0xFF60},
-    CodePointRange{0xFFE0, 0xFFE6},   CodePointRange{0x1F300, 0x1F64F},
-    CodePointRange{0x1F680, 0x1F6FF}, CodePointRange{0x1F900, 0x1F9FF},
-    CodePointRange{0x20000, 0x3FFFD},
-};
-constexpr std::array kZeroWidth{
-    CodePointRange{0x0300, 0x036F},
-    CodePointRange{0x200B, 0x200F},
-    CodePointRange{0x20D0, 0x20FF},
-    CodePointRange{0xFE00, 0xFE0F},
-};
-
-bool Within(char32_t c, auto ranges) {
-  return std::ranges::any_of(
-      ranges, [c](CodePointRange range) { return c >= range.first && c <= range.last; });
-}
 
 struct Cell {
   std::string text;
@@ -52,7 +25,7 @@ std::vector<Cell> Cells(std::string_view line) {
       cell.text = " ";
     } else {
       cell.text = line.substr(i, length);
-      cell.width = Within(c, kWide) ? 2 : Within(c, kZeroWidth) ? 0 : 1;
+      cell.width = CellWidth(c);
     }
     cells.push_back(std::move(cell));
     i += std::max(length, 1u);

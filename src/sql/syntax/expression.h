@@ -3,6 +3,7 @@
 #pragma once
 
 #include "sql/syntax/node.h"
+#include "types/time_unit.h"
 
 namespace sluice::sql {
 
@@ -72,32 +73,6 @@ struct Expr {
   explicit Expr(ExprKind k) : kind(k) {}
 };
 using ExprPtr = std::unique_ptr<Expr>;
-
-/// Units of EXTRACT, FLOOR … TO, TIMESTAMPADD and intervals. Plural forms are mapped to the
-/// singular.
-enum class TimeUnit {
-  kMillennium,
-  kCentury,
-  kDecade,
-  kYear,
-  kIsoYear,
-  kQuarter,
-  kMonth,
-  kWeek,
-  kDay,
-  kDoy,
-  kDow,
-  kIsoDow,
-  kHour,
-  kMinute,
-  kSecond,
-  kMillisecond,
-  kMicrosecond,
-  kNanosecond,
-  kEpoch,
-};
-/// "YEAR", "ISODOW", …
-std::string_view TimeUnitName(TimeUnit unit);
 
 /// DAY(3) TO SECOND(6); `end` none for a single unit.
 struct IntervalQualifier {

@@ -172,7 +172,7 @@ class IntervalReader {
     const int precision = literal_.interval.leading_precision.value_or(
         literal_.bare_number || unit == TimeUnit::kSecond ? 10 : 2);
     if (digits <= static_cast<size_t>(precision)) return {};
-    const std::string name(TimeUnitName(unit));
+    const std::string name(TimeUnitText(unit));
     return Status::Validation("Interval field value " + std::to_string(number) +
                                   " exceeds precision of " + name + "(" +
                                   std::to_string(precision) + ") field. Write " + name + "(" +

@@ -195,7 +195,7 @@ Result<ExprPtr> Parser::ParseUnitSymbol() {
   const size_t first = tokens_.index();
   auto symbol = New<SymbolExpr>();
   SLUICE_ASSIGN_OR_RETURN(symbol->unit, ParseTimeUnit());
-  symbol->name = TimeUnitName(*symbol->unit);
+  symbol->name = TimeUnitText(*symbol->unit);
   return Done(std::move(symbol), first);
 }
 

@@ -23,8 +23,6 @@ std::string ToSql(const IntervalQualifier& qualifier);
 
 /// `a`.`b`
 std::string ToSql(const NamePath& path);
-/// `name`, back-ticks inside doubled.
-std::string QuoteIdentifier(std::string_view name);
 /// 'text', quotes inside doubled.
 std::string QuoteString(std::string_view text);
 

@@ -1,3 +1,4 @@
+#include "common/quoted_name.h"
 #include "sql/syntax/sql_writer.h"
 
 namespace sluice::sql {
@@ -81,15 +82,6 @@ std::string_view IsWords(IsKind kind) {
 
 }  // namespace
 
-std::string QuoteIdentifier(std::string_view name) {
-  std::string text = "`";
-  for (char c : name) {
-    if (c == '`') text.push_back('`');
-    text.push_back(c);
-  }
-  return text + "`";
-}
-
 std::string QuoteString(std::string_view value) {
   std::string text = "'";
   for (char c : value) {
@@ -99,7 +91,7 @@ std::string QuoteString(std::string_view value) {
   return text + "'";
 }
 
-void SqlWriter::Write(const Identifier& name) { Put(QuoteIdentifier(name.name)); }
+void SqlWriter::Write(const Identifier& name) { Put(QuotedName(name.name)); }
 
 void SqlWriter::Write(const NamePath& path) {
   PutList(
@@ -125,7 +117,7 @@ void SqlWriter::PutOrder(const std::vector<OrderItem>& items) {
 }
 
 void SqlWriter::Write(const IntervalQualifier& qualifier) {
-  Put(TimeUnitName(qualifier.start));
+  Put(TimeUnitText(qualifier.start));
   const bool single_second = !qualifier.end && qualifier.fraction_precision.has_value();
   if (qualifier.leading_precision) {
     Put("(" + std::to_string(*qualifier.leading_precision));
@@ -134,7 +126,7 @@ void SqlWriter::Write(const IntervalQualifier& qualifier) {
   }
   if (!qualifier.end) return;
   Put(" TO ");
-  Put(TimeUnitName(*qualifier.end));
+  Put(TimeUnitText(*qualifier.end));
   if (qualifier.fraction_precision) Put("(" + std::to_string(*qualifier.fraction_precision) + ")");
 }
 

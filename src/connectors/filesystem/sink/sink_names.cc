@@ -1,17 +1,11 @@
 #include "connectors/filesystem/sink/sink_names.h"
 
-#include <cstdio>
+#include "common/stable_hash.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kHashDigits = 16;
-
-std::string Hex16(uint64_t value) {
-  char text[kHashDigits + 1];
-  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 bool IsHex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -31,8 +25,7 @@ std::string JoinParts(std::string_view a, std::string_view b, std::string_view c
 }  // namespace
 
 uint64_t StableHash(std::string_view text, uint64_t seed) {
-  uint64_t hash = 0xCBF29CE484222325ull ^ seed * 0x9E3779B97F4A7C15ull;
-  for (const char c : text) hash = (hash ^ static_cast<uint8_t>(c)) * 0x100000001B3ull;
+  uint64_t hash = Fnv1a(text, 0xCBF29CE484222325ull ^ seed * 0x9E3779B97F4A7C15ull);
   hash = (hash ^ (hash >> 30)) * 0xBF58476D1CE4E5B9ull;
   hash = (hash ^ (hash >> 27)) * 0x94D049BB133111EBull;
   return hash ^ (hash >> 31);

@@ -1,8 +1,8 @@
-#include "formats/text/base64.h"
+#include "common/base64.h"
 
 #include <array>
 
-namespace sluice::formats::text {
+namespace sluice {
 namespace {
 
 constexpr char kAlphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -72,4 +72,26 @@ bool ParseBase64(std::string_view text, char* out, size_t* size) {
   return true;
 }
 
-}  // namespace sluice::formats::text
+bool AppendFromBase64(std::string_view text, std::string* out) {
+  size_t padding = 0;
+  while (padding < 2 && !text.empty() && text.back() == '=') {
+    text.remove_suffix(1);
+    ++padding;
+  }
+  if (text.size() % 4 == 1 || (padding > 0 && (text.size() + padding) % 4 != 0)) return false;
+  uint32_t group = 0;
+  int bits = 0;
+  for (const char c : text) {
+    const uint32_t value = Value(c);
+    if (value == kNone) return false;
+    group = group << 6 | value;
+    bits += 6;
+    if (bits >= 8) {
+      bits -= 8;
+      out->push_back(static_cast<char>(group >> bits & 0xFF));
+    }
+  }
+  return true;
+}
+
+}  // namespace sluice
