@@ -95,6 +95,8 @@ Task::Task(TaskParts parts, TaskEvents* events)
     : parts_(std::move(parts)),
       events_(events),
       is_source_(parts_.inputs.empty()),
+      input_order_(parts_.chain.empty() ? nullptr
+                                        : dynamic_cast<InputOrder*>(parts_.chain[0].op.get())),
       signal_(std::make_shared<Signal>(parts_.chain.size() + 1)),
       watermarks_(parts_.inputs.size()),
       aligned_(parts_.inputs.size()),
@@ -349,11 +351,16 @@ Result<StepResult> Task::PollReader() {
 Result<StepResult> Task::ReadInputs() {
   const bool has_room = OutputsHaveRoom();
   const size_t count = parts_.inputs.size();
+  // While a barrier is aligned every channel is read: the other barriers are behind the rows.
+  const bool aligning =
+      std::any_of(aligned_.begin(), aligned_.end(), [](bool seen) { return seen; });
+  const int wanted = aligning || input_order_ == nullptr ? -1 : input_order_->WantedInput();
   for (size_t i = 0; i < count; ++i) {
     const size_t input = (next_input_ + i) % count;
     Channel& channel = *parts_.inputs[input].channel;
     if (aligned_[input] || channel.empty()) continue;
-    if (!has_room && channel.DataIsNext()) continue;
+    const bool unwanted = wanted >= 0 && parts_.inputs[input].input_index != wanted;
+    if ((!has_room || unwanted) && channel.DataIsNext()) continue;
     std::optional<StreamElement> element = channel.Pop();
     if (!element) continue;
     next_input_ = (input + 1) % count;
@@ -380,11 +387,23 @@ Status Task::Deliver(size_t input, StreamElement element) {
     return DeliverEventTime();
   }
   if (const auto* barrier = std::get_if<Barrier>(&element)) return OnBarrier(input, *barrier);
+  return OnEnd(input);
+}
+
+Status Task::OnEnd(size_t input) {
   watermarks_.OnEnd(input);
   input_ended_[input] = true;
   SLUICE_RETURN_NOT_OK(DeliverEventTime());
-  const bool all_ended =
-      std::all_of(input_ended_.begin(), input_ended_.end(), [](bool ended) { return ended; });
+  const int index = parts_.inputs[input].input_index;
+  bool one_ended = true;
+  bool all_ended = true;
+  for (size_t i = 0; i < input_ended_.size(); ++i) {
+    all_ended = all_ended && input_ended_[i];
+    one_ended = one_ended && (input_ended_[i] || parts_.inputs[i].input_index != index);
+  }
+  if (one_ended && input_order_ != nullptr) {
+    SLUICE_RETURN_NOT_OK(Named(input_order_->FinishOneInput(index, *outputs_of_[1]), 0));
+  }
   return all_ended ? BeginFinish() : Status();
 }
 

@@ -16,6 +16,7 @@
 #include "runtime/checkpoint/checkpoint_data.h"
 #include "runtime/exchange.h"
 #include "runtime/executor.h"
+#include "runtime/input_order.h"
 #include "runtime/input_watermarks.h"
 #include "runtime/operator.h"
 #include "runtime/source.h"
@@ -129,6 +130,7 @@ class Task final : public Actor {
   Result<StepResult> PollReader();
   Result<StepResult> ReadInputs();
   Status Deliver(size_t input, StreamElement element);
+  Status OnEnd(size_t input);
   Status DeliverEventTime();
   Status OnBarrier(size_t input, const Barrier& barrier);
 
@@ -143,6 +145,7 @@ class Task final : public Actor {
   TaskParts parts_;
   TaskEvents* const events_;
   const bool is_source_;
+  InputOrder* const input_order_;  // The first operator, when it is one.
   std::vector<std::unique_ptr<ChainOutput>>
       outputs_of_;  // [i] is where operator i - 1 emits; [0] the head.
   std::shared_ptr<Signal> signal_;

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include <arrow/util/byte_size.h>
-
-#include "expr/group_table.h"
 #include "runtime/operators/rows_in_state.h"
 #include "types/arrow_status.h"
 
@@ -15,34 +12,9 @@ namespace {
 // batches.
 constexpr int64_t kCutBackRows = 64 << 10;
 
-// Indices of `rows` that are left when each row of `minus` has cancelled one equal row, the latest
-// first.
-Result<std::vector<int64_t>> Cancel(const Schema& schema, const arrow::RecordBatch& rows,
-                                    const arrow::RecordBatch& minus, arrow::MemoryPool* pool) {
-  expr::GroupTable table(schema, pool);
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> group_of_row, table.GroupIds(rows));
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> group_of_minus, table.FindGroupIds(minus));
-  std::vector<int64_t> to_cancel(static_cast<size_t>(table.group_count()));
-  for (const int32_t group : group_of_minus) {
-    if (group >= 0) ++to_cancel[static_cast<size_t>(group)];
-  }
-  std::vector<int64_t> left;
-  for (int64_t row = rows.num_rows(); row-- > 0;) {
-    int64_t& cancel = to_cancel[static_cast<size_t>(group_of_row[static_cast<size_t>(row)])];
-    if (cancel > 0) {
-      --cancel;
-    } else {
-      left.push_back(row);
-    }
-  }
-  std::reverse(left.begin(), left.end());
-  return left;
-}
-
 }  // namespace
 
-SortOperator::SortOperator(SortSpec spec)
-    : spec_(std::move(spec)), schema_(spec_.schema.ToArrow()) {}
+SortOperator::SortOperator(SortSpec spec) : spec_(std::move(spec)), held_(spec_.schema) {}
 
 Status SortOperator::Open(TaskContext& context) {
   SLUICE_RETURN_NOT_OK(Operator::Open(context));
@@ -55,57 +27,16 @@ Status SortOperator::Open(TaskContext& context) {
 }
 
 Status SortOperator::Process(Batch batch, Output& out) {
-  SLUICE_RETURN_NOT_OK(Hold(std::move(batch)));
+  SLUICE_RETURN_NOT_OK(held_.Add(batch, eval_.pool));
+  SLUICE_RETURN_NOT_OK(memory_.Set(held_.bytes()));
   if (spec_.emit_changes) return EmitDifference(out);
-  if (spec_.limit_rows && !has_changes_ && held_rows_ > wanted_rows() + kCutBackRows) {
+  if (spec_.limit_rows && !held_.has_changes() &&
+      held_.row_count() > wanted_rows() + kCutBackRows) {
     SLUICE_ASSIGN_OR_RETURN(auto first, FirstRows());
-    held_ = {std::move(first)};
-    held_rows_ = held_.front()->num_rows();
-    SLUICE_ASSIGN_ARROW(held_bytes_, arrow::util::ReferencedBufferSize(*held_.front()));
-    return memory_.Set(held_bytes_);
+    held_.Replace(std::move(first));
+    return memory_.Set(held_.bytes());
   }
   return {};
-}
-
-Status SortOperator::Hold(Batch batch) {
-  held_bytes_ += batch.byte_size();
-  SLUICE_RETURN_NOT_OK(memory_.Set(held_bytes_));
-  held_rows_ += batch.row_count();
-  if (batch.row_kinds() == nullptr) {
-    held_.push_back(batch.rows());
-    return {};
-  }
-  std::vector<int64_t> added;
-  std::vector<int64_t> taken_back;
-  for (int64_t row = 0; row < batch.row_count(); ++row) {
-    const RowKind kind = batch.row_kind(row);
-    const bool back = kind == RowKind::kUpdateBefore || kind == RowKind::kDelete;
-    (back ? taken_back : added).push_back(row);
-  }
-  if (!added.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(auto rows, expr::TakeRows(*batch.rows(), added, eval_.pool));
-    held_.push_back(std::move(rows));
-  }
-  has_changes_ = true;
-  if (taken_back.empty()) return {};
-  SLUICE_ASSIGN_OR_RETURN(auto rows, expr::TakeRows(*batch.rows(), taken_back, eval_.pool));
-  taken_back_.push_back(std::move(rows));
-  return {};
-}
-
-Status SortOperator::Settle() {
-  SLUICE_ASSIGN_OR_RETURN(auto rows, Concatenate(held_, schema_, eval_.pool));
-  if (!taken_back_.empty()) {
-    SLUICE_ASSIGN_OR_RETURN(const auto minus, Concatenate(taken_back_, schema_, eval_.pool));
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> left,
-                            Cancel(spec_.schema, *rows, *minus, eval_.pool));
-    SLUICE_ASSIGN_OR_RETURN(rows, expr::TakeRows(*rows, left, eval_.pool));
-    taken_back_.clear();
-  }
-  held_rows_ = rows->num_rows();
-  held_ = {std::move(rows)};
-  SLUICE_ASSIGN_ARROW(held_bytes_, arrow::util::ReferencedBufferSize(*held_.front()));
-  return memory_.Set(held_bytes_);
 }
 
 Result<std::vector<int64_t>> SortOperator::SortedIndices(const arrow::RecordBatch& rows,
@@ -126,31 +57,29 @@ Result<std::vector<int64_t>> SortOperator::SortedIndices(const arrow::RecordBatc
 
 // The first offset + limit rows (or all), in order.
 Result<std::shared_ptr<arrow::RecordBatch>> SortOperator::FirstRows() {
-  SLUICE_RETURN_NOT_OK(Settle());
-  SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> order,
-                          SortedIndices(*held_.front(), wanted_rows()));
-  return expr::TakeRows(*held_.front(), order, eval_.pool);
+  SLUICE_ASSIGN_OR_RETURN(const auto rows, held_.Settle(eval_.pool));
+  SLUICE_RETURN_NOT_OK(memory_.Set(held_.bytes()));
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> order, SortedIndices(*rows, wanted_rows()));
+  return expr::TakeRows(*rows, order, eval_.pool);
 }
 
 Status SortOperator::EmitDifference(Output& out) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::RecordBatch> first, FirstRows());
-  if (!has_changes_) {
-    held_ = {first};  // What is not among the first now never will be.
-    held_rows_ = first->num_rows();
-  }
+  if (!held_.has_changes()) held_.Replace(first);  // What is not among the first never will be.
   first = first->Slice(std::min(spec_.offset_rows, first->num_rows()));
   if (emitted_ == nullptr) {
-    SLUICE_ASSIGN_OR_RETURN(emitted_, Concatenate({}, schema_, eval_.pool));
+    SLUICE_ASSIGN_OR_RETURN(emitted_, Concatenate({}, held_.arrow_schema(), eval_.pool));
   }
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> gone,
-                          Cancel(spec_.schema, *emitted_, *first, eval_.pool));
+                          CancelEqualRows(spec_.schema, *emitted_, *first, eval_.pool));
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> come,
-                          Cancel(spec_.schema, *first, *emitted_, eval_.pool));
+                          CancelEqualRows(spec_.schema, *first, *emitted_, eval_.pool));
   SLUICE_ASSIGN_OR_RETURN(const auto gone_rows, expr::TakeRows(*emitted_, gone, eval_.pool));
   SLUICE_ASSIGN_OR_RETURN(const auto come_rows, expr::TakeRows(*first, come, eval_.pool));
   emitted_ = first;
   if (gone.empty() && come.empty()) return {};
-  SLUICE_ASSIGN_OR_RETURN(auto rows, Concatenate({gone_rows, come_rows}, schema_, eval_.pool));
+  SLUICE_ASSIGN_OR_RETURN(auto rows,
+                          Concatenate({gone_rows, come_rows}, held_.arrow_schema(), eval_.pool));
   arrow::Int8Builder builder(eval_.pool);
   SLUICE_RETURN_ARROW(builder.Reserve(rows->num_rows()));
   for (size_t i = 0; i < gone.size(); ++i) {
@@ -167,7 +96,7 @@ Status SortOperator::EmitDifference(Output& out) {
 Status SortOperator::FinishInput(Output&) {
   if (spec_.emit_changes) return {};
   SLUICE_ASSIGN_OR_RETURN(sorted_, FirstRows());
-  held_.clear();
+  held_.Clear();
   emit_at_ = std::min(spec_.offset_rows, sorted_->num_rows());
   context().wake();
   return {};
@@ -186,10 +115,10 @@ Status SortOperator::Poll(Output& out) {
 }
 
 Status SortOperator::Snapshot(const Barrier&, StateWriter& state) {
-  SLUICE_RETURN_NOT_OK(Settle());
-  SLUICE_ASSIGN_OR_RETURN(std::string held, RowsToBytes(*held_.front()));
+  SLUICE_ASSIGN_OR_RETURN(const auto rows, held_.Settle(eval_.pool));
+  SLUICE_ASSIGN_OR_RETURN(std::string held, RowsToBytes(*rows));
   state.PutBytes("rows", std::move(held));
-  state.PutI64("has_changes", has_changes_ ? 1 : 0);
+  state.PutI64("has_changes", held_.has_changes() ? 1 : 0);
   if (emitted_ == nullptr) return {};
   SLUICE_ASSIGN_OR_RETURN(std::string emitted, RowsToBytes(*emitted_));
   state.PutBytes("emitted", std::move(emitted));
@@ -200,13 +129,14 @@ Status SortOperator::Restore(const RestoredState& state) {
   for (const StateReader& reader : state.subtasks) {
     if (!reader.Has("rows")) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string held, reader.GetBytes("rows"));
-    SLUICE_ASSIGN_OR_RETURN(auto rows, RowsFromBytes(held, schema_));
-    SLUICE_RETURN_NOT_OK(Hold(Batch(std::move(rows))));
+    SLUICE_ASSIGN_OR_RETURN(auto rows, RowsFromBytes(held, held_.arrow_schema()));
+    SLUICE_RETURN_NOT_OK(held_.Add(Batch(std::move(rows)), eval_.pool));
+    SLUICE_RETURN_NOT_OK(memory_.Set(held_.bytes()));
     SLUICE_ASSIGN_OR_RETURN(const int64_t has_changes, reader.GetI64("has_changes"));
-    has_changes_ = has_changes != 0;
+    if (has_changes != 0) held_.set_has_changes();
     if (!reader.Has("emitted")) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string emitted, reader.GetBytes("emitted"));
-    SLUICE_ASSIGN_OR_RETURN(emitted_, RowsFromBytes(emitted, schema_));
+    SLUICE_ASSIGN_OR_RETURN(emitted_, RowsFromBytes(emitted, held_.arrow_schema()));
   }
   return {};
 }

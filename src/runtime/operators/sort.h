@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "expr/sort.h"
+#include "runtime/operators/held_rows.h"
 #include "runtime/operators/memory_hold.h"
 #include "runtime/operators/project_filter.h"
 
@@ -45,9 +46,6 @@ class SortOperator final : public Operator {
   Status Snapshot(const Barrier& barrier, StateWriter& state) override;
 
  private:
-  Status Hold(Batch batch);
-  /// Makes one batch of the rows held, without those that were taken back.
-  Status Settle();
   Result<std::vector<int64_t>> SortedIndices(const arrow::RecordBatch& rows, int64_t limit) const;
   Result<std::shared_ptr<arrow::RecordBatch>> FirstRows();
   Status EmitDifference(Output& out);
@@ -56,13 +54,8 @@ class SortOperator final : public Operator {
   }
 
   const SortSpec spec_;
-  const std::shared_ptr<arrow::Schema> schema_;
   expr::EvalContext eval_;
-  arrow::RecordBatchVector held_;  // Inserts.
-  arrow::RecordBatchVector taken_back_;
-  int64_t held_rows_ = 0;
-  int64_t held_bytes_ = 0;
-  bool has_changes_ = false;  // Something was taken back: every row may still be needed.
+  HeldRows held_;  // Every row once one was taken back: each may be needed again.
   MemoryHold memory_;
   std::shared_ptr<arrow::RecordBatch> emitted_;  // emit_changes: what stands downstream.
   std::shared_ptr<arrow::RecordBatch> sorted_;   // While the end is emitted.

@@ -85,6 +85,19 @@ bool IsAggregateCall(const Expr& node) {
   return call != nullptr && call->over == nullptr && expr::IsAggregateName(call->UpperName());
 }
 
+bool IsSubquery(const Expr& node) {
+  const InExpr* in = node.If<InExpr>();
+  return node.kind == ExprKind::kExists || node.kind == ExprKind::kSubquery ||
+         node.kind == ExprKind::kQuantified || (in != nullptr && in->query != nullptr);
+}
+
+bool ContainsSubquery(const Expr& node) {
+  if (IsSubquery(node)) return true;
+  bool found = false;
+  ForEachChild(node, [&](const Expr& child) { found = found || ContainsSubquery(child); });
+  return found;
+}
+
 bool ContainsColumn(const Expr& node) {
   if (node.kind == ExprKind::kColumnRef) return true;
   bool found = false;
@@ -133,7 +146,7 @@ Result<expr::ExprPtr> ExpressionBinder::BindCondition(const Expr& node, std::str
 
 Result<expr::ExprPtr> ExpressionBinder::BindGrouped(const Expr& node) {
   if (IsAggregateCall(node)) return BindAggregate(node.As<CallExpr>());
-  if (!ContainsAggregate(node) && ContainsColumn(node)) {
+  if (!ContainsAggregate(node) && ContainsColumn(node) && !ContainsSubquery(node)) {
     SLUICE_ASSIGN_OR_RETURN(const expr::ExprPtr over_input, BindInput(node));
     const std::string text = over_input->ToString(grouping_->input);
     for (size_t i = 0; i < grouping_->keys.size(); ++i) {
@@ -200,7 +213,7 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
     case ExprKind::kLiteral:
       return BindLiteral(node.As<LiteralExpr>(), false);
     case ExprKind::kColumnRef:
-      return scope_.Resolve(node.As<ColumnRefExpr>().path);
+      return BindColumn(node.As<ColumnRefExpr>());
     case ExprKind::kStar:
       return Status::Validation("'*' is allowed only as an item of SELECT and in COUNT(*).",
                                 node.range.begin);
@@ -308,23 +321,23 @@ Result<expr::ExprPtr> ExpressionBinder::BindNode(const Expr& node) {
     case ExprKind::kInterval: {
       const auto& interval = node.As<IntervalExpr>();
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr number, Bind(*interval.value));
-      return expr::MakeIntervalOf(std::move(number), TimeUnitName(interval.qualifier.start));
+      return expr::MakeIntervalOf(std::move(number), TimeUnitText(interval.qualifier.start));
     }
     case ExprKind::kIntervalMinus: {
       const auto& minus = node.As<IntervalMinusExpr>();
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr left, Bind(*minus.left));
       SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr right, Bind(*minus.right));
       return expr::MakeTimeDifference(std::move(left), std::move(right),
-                                      TimeUnitName(minus.qualifier.start));
+                                      TimeUnitText(minus.qualifier.start));
     }
     case ExprKind::kSymbol:
       return expr::MakeSymbol(node.As<SymbolExpr>().name);
     case ExprKind::kExists:
-      return NotOffered("EXISTS with a subquery", node);
+      return BindExists(node.As<ExistsExpr>());
     case ExprKind::kQuantified:
-      return NotOffered("A comparison with ANY or ALL", node);
+      return BindQuantified(node.As<QuantifiedExpr>());
     case ExprKind::kSubquery:
-      return NotOffered("A scalar subquery", node);
+      return BindScalarQuery(node.As<SubqueryExpr>());
     case ExprKind::kNamedArgument:
       return NotOffered("A named argument", node);
     case ExprKind::kTableArgument:
@@ -365,9 +378,9 @@ Result<expr::ExprPtr> ExpressionBinder::BindLiteral(const LiteralExpr& literal, 
     case LiteralKind::kInterval: {
       const IntervalQualifier& qualifier = literal.interval;
       const std::string_view end =
-          qualifier.end ? TimeUnitName(*qualifier.end) : std::string_view();
+          qualifier.end ? TimeUnitText(*qualifier.end) : std::string_view();
       const int precision = literal.bare_number ? 0 : qualifier.leading_precision.value_or(2);
-      return expr::MakeInterval(literal.text, literal.negative, TimeUnitName(qualifier.start), end,
+      return expr::MakeInterval(literal.text, literal.negative, TimeUnitText(qualifier.start), end,
                                 precision);
     }
   }
@@ -420,7 +433,7 @@ Result<expr::ExprPtr> ExpressionBinder::BindLogical(const BinaryExpr& node) {
 
 Result<expr::ExprPtr> ExpressionBinder::BindBinary(const BinaryExpr& node) {
   if (node.op == BinaryOp::kAnd || node.op == BinaryOp::kOr) return BindLogical(node);
-  if (node.op == BinaryOp::kOverlaps) return NotOffered("OVERLAPS", node);
+  if (node.op == BinaryOp::kOverlaps) return BindOverlaps(node);
   SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr left, Bind(*node.left));
   SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr right, Bind(*node.right));
   const auto compare = [&](expr::ComparisonOp op) { return expr::MakeComparison(op, left, right); };
@@ -459,10 +472,80 @@ Result<expr::ExprPtr> ExpressionBinder::BindBinary(const BinaryExpr& node) {
 }
 
 Result<expr::ExprPtr> ExpressionBinder::BindIn(const InExpr& node) {
-  if (node.query) return NotOffered("IN with a subquery", node);
+  if (node.query) return BindInQuery(*node.operand, *node.query, node.negated);
   SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr operand, Bind(*node.operand));
   SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> list, BindAll(node.list));
   return expr::MakeIn(std::move(operand), std::move(list), node.negated);
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindColumn(const ColumnRefExpr& node) {
+  if (host_ != nullptr && !scope_.Has(node.path)) {
+    SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr outer, host_->ResolveOuter(node.path));
+    if (outer) return outer;
+  }
+  return scope_.Resolve(node.path);
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindOverlaps(const BinaryExpr& node) {
+  std::vector<expr::ExprPtr> bounds;
+  for (const ExprPtr* side : {&node.left, &node.right}) {
+    const RowConstructorExpr* period = (*side)->If<RowConstructorExpr>();
+    if (period == nullptr || period->elements.size() != 2) {
+      return Status::Validation("OVERLAPS compares two periods, each written as (start, end).",
+                                (*side)->range.begin);
+    }
+    for (const ExprPtr& bound : period->elements) {
+      SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr value, Bind(*bound));
+      bounds.push_back(std::move(value));
+    }
+  }
+  return expr::MakeCall("OVERLAPS", std::move(bounds));
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindInQuery(const Expr& operand, const Query& query,
+                                                    bool negated) {
+  if (host_ == nullptr) return NotOffered("IN with a subquery at this place", operand);
+  std::vector<expr::ExprPtr> operands;
+  if (const RowConstructorExpr* row = operand.If<RowConstructorExpr>()) {
+    SLUICE_ASSIGN_OR_RETURN(operands, BindAll(row->elements));
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr value, Bind(operand));
+    operands.push_back(std::move(value));
+  }
+  SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr mark,
+                          host_->BindMembership(std::move(operands), query, above_groups()));
+  return negated ? expr::MakeNot(std::move(mark)) : mark;
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindQuantified(const QuantifiedExpr& node) {
+  // = ANY is IN, <> ALL is NOT IN.
+  const bool in = node.op == BinaryOp::kEqual && node.quantifier == Quantifier::kAny;
+  const bool not_in = node.op == BinaryOp::kNotEqual && node.quantifier == Quantifier::kAll;
+  if (!in && !not_in) return NotOffered("A comparison with ANY or ALL other than = and <>", node);
+  if (node.query) return BindInQuery(*node.operand, *node.query, not_in);
+  SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr operand, Bind(*node.operand));
+  SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> list, BindAll(node.list));
+  return expr::MakeIn(std::move(operand), std::move(list), not_in);
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindExists(const ExistsExpr& node) {
+  if (host_ == nullptr) return NotOffered("EXISTS at this place", node);
+  return host_->BindMembership({}, *node.query, above_groups());
+}
+
+Result<expr::ExprPtr> ExpressionBinder::BindScalarQuery(const SubqueryExpr& node) {
+  if (host_ == nullptr) return NotOffered("A scalar subquery at this place", node);
+  return host_->BindScalar(*node.query, above_groups());
+}
+
+/// What CURRENT_DATABASE() and its like name; nullopt for other functions.
+std::optional<std::string> ExpressionBinder::SessionName(std::string_view function) const {
+  if (host_ == nullptr) return std::nullopt;
+  const catalog::CatalogManager& catalogs = *host_->context().catalogs;
+  if (function == "CURRENT_CATALOG") return catalogs.current_catalog();
+  if (function == "CURRENT_DATABASE" || function == "CURRENT_SCHEMA")
+    return catalogs.current_database();
+  return std::nullopt;
 }
 
 Result<expr::ExprPtr> ExpressionBinder::BindCase(const CaseExpr& node) {
@@ -511,6 +594,9 @@ Result<expr::ExprPtr> ExpressionBinder::BindCall(const CallExpr& call) {
     return Status::Validation("DISTINCT, '*' and FILTER are for aggregate functions; '" +
                                   call.name.ToString() + "' is none.",
                               call.range.begin);
+  }
+  if (const auto value = call.arguments.empty() ? SessionName(name) : std::nullopt) {
+    return expr::MakeCast(expr::MakeString(*value), SqlType::String().WithNullable(false));
   }
   SLUICE_ASSIGN_OR_RETURN(std::vector<expr::ExprPtr> arguments, BindAll(call.arguments));
   if (call.form == CallForm::kJson && call.json) return BindJsonCall(call, std::move(arguments));

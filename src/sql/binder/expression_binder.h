@@ -1,6 +1,7 @@
 // Binds one expression over a scope; with GROUP BY, over the output of the aggregate.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "sql/syntax/ast.h"
 
 namespace sluice::sql {
+
+struct BindContext;
 
 /// What GROUP BY made: keys bound over the input, and the aggregate calls found so far. Output
 /// columns of the aggregate are the keys, then the calls.
@@ -21,6 +24,21 @@ struct Grouping {
   Schema input;
 };
 
+/// What an expression can ask of the query that it stands in. Subqueries become joins below the
+/// expression and are columns to it; `above_groups`: the expression stands above GROUP BY.
+class QueryHost {
+ public:
+  virtual ~QueryHost() = default;
+  virtual const BindContext& context() const = 0;
+  /// The value of a scalar subquery.
+  virtual Result<expr::ExprPtr> BindScalar(const Query& query, bool above_groups) = 0;
+  /// `operands` IN (query), three-valued; without operands EXISTS (query).
+  virtual Result<expr::ExprPtr> BindMembership(std::vector<expr::ExprPtr> operands,
+                                               const Query& query, bool above_groups) = 0;
+  /// The column of the query around this one that `path` names; null when none does.
+  virtual Result<expr::ExprPtr> ResolveOuter(const NamePath& path) = 0;
+};
+
 class ExpressionBinder {
  public:
   ExpressionBinder(const Scope& scope, const TimeZone& session_zone)
@@ -29,6 +47,8 @@ class ExpressionBinder {
   /// columns, anything else is "Expression 'x' is not being grouped". Calls are added to
   /// `grouping`.
   void UseGrouping(Grouping* grouping) { grouping_ = grouping; }
+  /// Without a host subqueries are refused.
+  void UseHost(QueryHost* host) { host_ = host; }
 
   Result<expr::ExprPtr> Bind(const Expr& node);
   /// Bind, and refuse what is not BOOLEAN: "WHERE clause must be a condition".
@@ -43,7 +63,15 @@ class ExpressionBinder {
   Result<expr::ExprPtr> BindUnary(const UnaryExpr& node);
   Result<expr::ExprPtr> BindBinary(const BinaryExpr& node);
   Result<expr::ExprPtr> BindLogical(const BinaryExpr& node);
+  Result<expr::ExprPtr> BindColumn(const ColumnRefExpr& node);
+  Result<expr::ExprPtr> BindOverlaps(const BinaryExpr& node);
   Result<expr::ExprPtr> BindIn(const InExpr& node);
+  Result<expr::ExprPtr> BindInQuery(const Expr& operand, const Query& query, bool negated);
+  Result<expr::ExprPtr> BindQuantified(const QuantifiedExpr& node);
+  Result<expr::ExprPtr> BindExists(const ExistsExpr& node);
+  Result<expr::ExprPtr> BindScalarQuery(const SubqueryExpr& node);
+  std::optional<std::string> SessionName(std::string_view function) const;
+  bool above_groups() const { return grouping_ != nullptr && !inside_aggregate_; }
   Result<expr::ExprPtr> BindCase(const CaseExpr& node);
   Result<expr::ExprPtr> BindCall(const CallExpr& call);
   Result<expr::ExprPtr> BindJsonCall(const CallExpr& call, std::vector<expr::ExprPtr> arguments);
@@ -52,6 +80,7 @@ class ExpressionBinder {
   const Scope& scope_;
   const TimeZone& session_zone_;
   Grouping* grouping_ = nullptr;
+  QueryHost* host_ = nullptr;
   bool inside_aggregate_ = false;
 };
 

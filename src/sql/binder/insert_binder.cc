@@ -191,6 +191,12 @@ Result<InsertPlan> BindInto(PlanPtr query, InsertPlan plan, const std::vector<in
   return plan;
 }
 
+std::vector<SqlType> TypesOf(const std::vector<int>& columns, const Schema& schema) {
+  std::vector<SqlType> types;
+  for (const int column : columns) types.push_back(schema.column(column).type);
+  return types;
+}
+
 }  // namespace
 
 Result<PlanPtr> Binder::BindQuery(const Query& query) { return QueryBinder(context_).Bind(query); }
@@ -213,7 +219,8 @@ Result<InsertPlan> Binder::BindInsert(const InsertStatement& insert) {
   const Schema sink = found->table->SinkSchema();
   SLUICE_ASSIGN_OR_RETURN(const std::vector<int> targets,
                           TargetColumns(insert, sink, plan.static_partition));
-  SLUICE_ASSIGN_OR_RETURN(PlanPtr query, BindQuery(*insert.query));
+  SLUICE_ASSIGN_OR_RETURN(
+      PlanPtr query, QueryBinder(context_).BindForTargets(*insert.query, TypesOf(targets, sink)));
   return BindInto(std::move(query), std::move(plan), targets, sink);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "expr/builder.h"
+#include "sql/binder/subquery_binder.h"
 #include "sql/binder/table_scan.h"
 #include "sql/syntax/parser.h"
 #include "sql/syntax/unparse.h"
@@ -78,6 +79,12 @@ PlanPtr MakeSingleRow() {
   return values;
 }
 
+Result<PlanPtr> QueryBinder::BindForTargets(const Query& query,
+                                            const std::vector<SqlType>& targets) {
+  targets_ = &targets;
+  return Bind(query);
+}
+
 Result<PlanPtr> QueryBinder::Bind(const Query& query) {
   if (++depth_ > kMaxQueryDepth) {
     return Status::Validation("Queries and views nest deeper than 100 levels.", query.range.begin);
@@ -95,11 +102,12 @@ Result<PlanPtr> QueryBinder::Bind(const Query& query) {
 }
 
 Result<PlanPtr> QueryBinder::BindBody(const QueryBody& body, const Query* order_source) {
+  const std::vector<SqlType>* targets = std::exchange(targets_, nullptr);
   switch (body.kind) {
     case BodyKind::kSelect:
-      return BindSelect(body.As<SelectBody>(), order_source);
+      return BindSelect(body.As<SelectBody>(), order_source, targets);
     case BodyKind::kValues:
-      return BindValues(body.As<ValuesBody>());
+      return BindValues(body.As<ValuesBody>(), targets);
     case BodyKind::kTable: {
       const TableBody& table = body.As<TableBody>();
       Result<catalog::CatalogManager::Found> found = context_.catalogs->Get(table.path.Names());
@@ -109,12 +117,24 @@ Result<PlanPtr> QueryBinder::BindBody(const QueryBody& body, const Query* order_
     case BodyKind::kSetOperation:
       return BindSetOperation(body.As<SetOperation>());
     case BodyKind::kNested:
+      targets_ = targets;
       return Bind(*body.As<NestedQuery>().query);
   }
   return Status::Internal("unknown query body");
 }
 
-Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
+namespace {
+
+/// The type of the target at `position`, when there is one.
+std::optional<SqlType> TargetType(const std::vector<SqlType>* targets, size_t position) {
+  if (targets == nullptr || position >= targets->size()) return std::nullopt;
+  return (*targets)[position].WithNullable(true);
+}
+
+}  // namespace
+
+Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values,
+                                        const std::vector<SqlType>* targets) {
   const Scope empty;
   ExpressionBinder binder(empty, context_.session_zone);
   const size_t width = values.rows[0].values.size();
@@ -138,6 +158,9 @@ Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
     std::vector<SqlType> types;
     for (const auto& row : node->rows) types.push_back(row[i]->type());
     Result<SqlType> common = CommonType(types);
+    if (common.ok() && common->kind() == TypeKind::kNull) {
+      if (const auto target = TargetType(targets, i)) common = *target;
+    }
     if (!common.ok()) {
       return Status::Validation("Values passed to VALUES operator must have compatible types: " +
                                     common.status().message(),
@@ -155,68 +178,6 @@ Result<PlanPtr> QueryBinder::BindValues(const ValuesBody& values) {
   node->schema = Schema(std::move(columns));
   node->time_attributes.resize(width, TimeAttribute::kNone);
   return PlanPtr(node);
-}
-
-Result<PlanPtr> QueryBinder::BindSetOperation(const SetOperation& operation) {
-  if (operation.op != SetOp::kUnion) {
-    return NotOffered(operation.op == SetOp::kIntersect ? "INTERSECT" : "EXCEPT",
-                      operation.range.begin);
-  }
-  SLUICE_ASSIGN_OR_RETURN(PlanPtr left, BindBody(*operation.left, nullptr));
-  SLUICE_ASSIGN_OR_RETURN(PlanPtr right, BindBody(*operation.right, nullptr));
-  if (left->schema.column_count() != right->schema.column_count()) {
-    return Status::Validation(
-        "Column count mismatch in UNION" + std::string(operation.all ? " ALL" : ""),
-        operation.right->range.begin);
-  }
-  auto node = std::make_shared<UnionNode>();
-  std::vector<Column> columns;
-  std::vector<std::vector<expr::ExprPtr>> casts(2);
-  const std::vector<PlanPtr> branches = {left, right};
-  bool same = true;
-  for (int i = 0; i < left->schema.column_count(); ++i) {
-    const std::vector<SqlType> types = {left->schema.column(i).type, right->schema.column(i).type};
-    const Result<SqlType> common = CommonType(types);
-    if (!common.ok()) {
-      return Status::Validation("Type mismatch in column " + std::to_string(i + 1) + " of UNION" +
-                                    (operation.all ? " ALL" : "") + ": " + types[0].ToString() +
-                                    " and " + types[1].ToString(),
-                                operation.right->range.begin);
-    }
-    columns.push_back({left->schema.column(i).name, *common});
-    for (size_t side = 0; side < 2; ++side) {
-      same = same && types[side].SameKindAs(*common);
-      SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr cast,
-                              expr::MakeCast(expr::MakeColumn(i, types[side]),
-                                             common->WithNullable(types[side].nullable())));
-      casts[side].push_back(types[side].SameKindAs(*common) ? expr::MakeColumn(i, types[side])
-                                                            : std::move(cast));
-    }
-    const TimeAttribute a = left->time_attributes[static_cast<size_t>(i)];
-    const TimeAttribute b = right->time_attributes[static_cast<size_t>(i)];
-    node->time_attributes.push_back(a == b ? a : TimeAttribute::kNone);
-  }
-  node->schema = Schema(columns);
-  for (size_t side = 0; side < 2; ++side) {
-    if (same) {
-      node->inputs.push_back(branches[side]);
-      continue;
-    }
-    std::vector<std::string> names;
-    for (const Column& column : columns) names.push_back(column.name);
-    node->inputs.push_back(MakeProject(branches[side], std::move(casts[side]), std::move(names),
-                                       branches[side]->time_attributes));
-  }
-  if (operation.all) return PlanPtr(node);
-  auto distinct = std::make_shared<AggregateNode>();
-  for (int i = 0; i < node->schema.column_count(); ++i) {
-    distinct->keys.push_back(expr::MakeColumn(i, node->schema.column(i).type));
-  }
-  distinct->schema = node->schema;
-  distinct->time_attributes.resize(static_cast<size_t>(node->schema.column_count()),
-                                   TimeAttribute::kNone);
-  distinct->inputs.push_back(node);
-  return PlanPtr(distinct);
 }
 
 Result<QueryBinder::BoundFrom> QueryBinder::BindFrom(const TableRef& ref) {
@@ -438,6 +399,48 @@ Status QueryBinder::MergeUsing(const std::vector<std::string>& names, const Join
   return {};
 }
 
+Result<PlanPtr> QueryBinder::BindSubquery(const Query& query, const Scope* outer) {
+  const Scope* around = std::exchange(outer_scope_, outer);
+  Result<PlanPtr> plan = Bind(query);
+  outer_scope_ = around;
+  return plan;
+}
+
+namespace {
+
+/// The SELECT of `query` when neither grouping nor LIMIT stands between its rows and its FROM: rows
+/// that come once or often, in whatever order, are the same to IN and EXISTS.
+const SelectBody* PlainSelect(const Query& query) {
+  if (query.limit || query.offset || !query.with.empty()) return nullptr;
+  if (const NestedQuery* nested = query.body->If<NestedQuery>()) return PlainSelect(*nested->query);
+  const SelectBody* select = query.body->If<SelectBody>();
+  const bool plain = select != nullptr && select->from != nullptr && !select->has_group_by &&
+                     !select->having && select->windows.empty() && !select->qualify;
+  if (!plain) return nullptr;
+  for (const SelectItem& item : select->items) {
+    if (ContainsAggregate(*item.expr)) return nullptr;
+  }
+  return select;
+}
+
+}  // namespace
+
+Result<QueryBinder::BoundMembers> QueryBinder::BindMembers(const Query& query, const Scope* outer,
+                                                           bool wants_values, bool may_correlate) {
+  if (const SelectBody* select = PlainSelect(query)) {
+    const Scope* around = std::exchange(outer_scope_, outer);
+    Result<BoundMembers> members = BindPlainMembers(*select, wants_values, may_correlate);
+    outer_scope_ = around;
+    return members;
+  }
+  BoundMembers members;
+  SLUICE_ASSIGN_OR_RETURN(members.plan, BindSubquery(query, outer));
+  for (int i = 0; wants_values && i < members.plan->schema.column_count(); ++i) {
+    members.values.push_back(expr::MakeColumn(i, members.plan->schema.column(i).type));
+  }
+  return members;
+}
+
 namespace {
 
 /// A SELECT on its way: what its parts have been bound to.
@@ -480,7 +483,8 @@ Status BindStar(const StarExpr& star, SelectState* state) {
   return {};
 }
 
-Status BindItems(const SelectBody& select, ExpressionBinder* binder, SelectState* state) {
+Status BindItems(const SelectBody& select, const std::vector<SqlType>* targets,
+                 ExpressionBinder* binder, SelectState* state) {
   for (const SelectItem& item : select.items) {
     if (const StarExpr* star = item.expr->If<StarExpr>()) {
       SLUICE_RETURN_NOT_OK(BindStar(*star, state));
@@ -488,7 +492,9 @@ Status BindItems(const SelectBody& select, ExpressionBinder* binder, SelectState
     }
     SLUICE_ASSIGN_OR_RETURN(expr::ExprPtr bound, binder->Bind(*item.expr));
     if (bound->type().kind() == TypeKind::kNull) {
-      return Status::Validation("Illegal use of 'NULL'", item.expr->range.begin);
+      const std::optional<SqlType> target = TargetType(targets, state->items.size());
+      if (!target) return Status::Validation("Illegal use of 'NULL'", item.expr->range.begin);
+      bound = expr::MakeNull(*target);
     }
     state->time_attributes.push_back(state->grouped ? TimeAttribute::kNone
                                                     : AttributeOf(state->scope, bound));
@@ -582,7 +588,8 @@ PlanPtr MakeDistinct(PlanPtr input) {
 
 }  // namespace
 
-Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* order_source) {
+Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* order_source,
+                                        const std::vector<SqlType>* targets) {
   SLUICE_RETURN_NOT_OK(CheckHints(select.hints));
   if (!select.windows.empty()) return NotOffered("WINDOW", select.windows[0].name.range.begin);
   if (select.qualify) return NotOffered("QUALIFY", select.qualify->range.begin);
@@ -595,6 +602,8 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
     state.plan = MakeSingleRow();
   }
   ExpressionBinder binder(state.scope, context_.session_zone);
+  SubqueryBinder subqueries(this, &state.plan, &state.scope, &state.grouping);
+  binder.UseHost(&subqueries);
   if (select.where) {
     if (ContainsAggregate(*select.where)) {
       return Status::Validation("Aggregate expression is illegal in WHERE clause",
@@ -614,7 +623,7 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
   if (select.having) {
     SLUICE_ASSIGN_OR_RETURN(having, binder.BindCondition(*select.having, "HAVING"));
   }
-  SLUICE_RETURN_NOT_OK(BindItems(select, &binder, &state));
+  SLUICE_RETURN_NOT_OK(BindItems(select, targets, &binder, &state));
   const size_t visible = state.items.size();
 
   std::vector<std::pair<size_t, const OrderItem*>> order;  // Output column and item.
@@ -638,7 +647,12 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
         "Expression of ORDER BY is not in the select clause of SELECT DISTINCT",
         order_source->order_by[0].expr->range.begin);
   }
-  if (state.grouped) state.plan = MakeAggregate(state.plan, std::move(state.grouping));
+  if (state.grouped) {
+    state.plan =
+        subqueries.AddPending(MakeAggregate(std::move(state.plan), std::move(state.grouping)));
+    for (expr::ExprPtr& item : state.items) item = subqueries.Settled(item);
+    if (having) having = subqueries.Settled(having);
+  }
   if (having) state.plan = MakeFilter(state.plan, std::move(having));
   TellApart(&state.names);
   state.plan = MakeProject(state.plan, std::move(state.items), state.names, state.time_attributes);
@@ -666,6 +680,39 @@ Result<PlanPtr> QueryBinder::BindSelect(const SelectBody& select, const Query* o
       sorted->time_attributes.begin(),
       sorted->time_attributes.begin() + static_cast<std::ptrdiff_t>(visible));
   return MakeProject(sorted, std::move(kept), std::move(names), std::move(attributes));
+}
+
+Result<QueryBinder::BoundMembers> QueryBinder::BindPlainMembers(const SelectBody& select,
+                                                                bool wants_values,
+                                                                bool may_correlate) {
+  SLUICE_RETURN_NOT_OK(CheckHints(select.hints));
+  SelectState state;
+  SLUICE_ASSIGN_OR_RETURN(BoundFrom from, BindFrom(*select.from));
+  state.plan = std::move(from.plan);
+  state.scope = std::move(from.scope);
+  ExpressionBinder binder(state.scope, context_.session_zone);
+  SubqueryBinder subqueries(this, &state.plan, &state.scope, &state.grouping);
+  binder.UseHost(&subqueries);
+  BoundMembers members;
+  if (select.where) {
+    subqueries.AllowOuter(may_correlate);
+    SLUICE_ASSIGN_OR_RETURN(const expr::ExprPtr condition,
+                            binder.BindCondition(*select.where, "WHERE"));
+    subqueries.AllowOuter(false);
+    for (const expr::ExprPtr& conjunct : expr::SplitConjuncts(condition)) {
+      const std::vector<int> used = expr::UsedColumns(*conjunct);
+      if (!used.empty() && used.back() >= kOuterColumns) {
+        members.conditions.push_back(conjunct);
+      } else {
+        state.plan = MakeFilter(state.plan, conjunct);
+      }
+    }
+  }
+  // Bound also where nobody wants the values: what is wrong in them is an error all the same.
+  SLUICE_RETURN_NOT_OK(BindItems(select, nullptr, &binder, &state));
+  if (wants_values) members.values = std::move(state.items);
+  members.plan = std::move(state.plan);
+  return members;
 }
 
 Result<int64_t> QueryBinder::BindRowCount(const sql::Expr& node, std::string_view clause) {

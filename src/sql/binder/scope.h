@@ -42,6 +42,10 @@ class Scope {
   /// `a`, `t.a`, `db.t.a`, `a.field`, `t.a.field`. Fails with "Column 'x' not found in any table;
   /// did you mean 'y'?", "Column 'x' is ambiguous" and the position of the name.
   Result<expr::ExprPtr> Resolve(const NamePath& path) const;
+  /// True when Resolve would find a column, or several.
+  bool Has(const NamePath& path) const {
+    return !FindQualified(path).empty() || !FindPlain(path).empty();
+  }
   /// Columns of `*` (no qualifier) or `t.*`.
   Result<std::vector<const ScopeColumn*>> Star(const NamePath& qualifier) const;
   /// Time attribute of the column that `expression` is, kNone for anything but a plain column.

@@ -22,10 +22,24 @@
 
 namespace sluice::sql {
 
-enum class PlanKind { kScan, kValues, kProject, kFilter, kAggregate, kSort, kLimit, kUnion, kJoin };
+enum class PlanKind {
+  kScan,
+  kValues,
+  kProject,
+  kFilter,
+  kAggregate,
+  kSort,
+  kLimit,
+  kUnion,
+  kJoin,
+  kReplicate
+};
 
 /// What a column is in event time: travels through projection, filter, UNION ALL.
 enum class TimeAttribute { kNone, kRowtime, kProctime };
+
+/// How a scan's columns are made of its connector's; the physical planner's.
+struct ScanProduction;
 
 struct PlanNode;
 using PlanPtr = std::shared_ptr<PlanNode>;
@@ -81,6 +95,7 @@ struct ScanNode final : PlanNode {
   std::vector<expr::ExprPtr>
       used_filters;  // Over physical columns: those the connector skips data by.
   bool limit_used = false;
+  std::shared_ptr<const ScanProduction> production;  // Made with `source`.
 };
 
 /// Constant rows.
@@ -140,14 +155,29 @@ struct UnionNode final : PlanNode {
   UnionNode() : PlanNode(kKind) {}
 };
 
-enum class JoinType { kInner, kLeft, kRight, kFull, kSemi, kAnti };
+enum class JoinType {
+  kInner,
+  kLeft,
+  kRight,
+  kFull,
+  kSingle,  // A scalar subquery on the right: kLeft, and more than one right row fails the query.
+  kMark,    // IN and EXISTS: whether a right row fulfils the condition and the membership.
+};
 
-/// Output = columns of the left, then of the right input (semi, anti: left only).
+/// Output = columns of the left, then of the right input; of kMark the left ones and one BOOLEAN,
+/// which is NULL when only an unknown equality of the membership stands against it.
 struct JoinNode final : PlanNode {
   static constexpr PlanKind kKind = PlanKind::kJoin;
   JoinNode() : PlanNode(kKind) {}
   JoinType type = JoinType::kInner;
-  expr::ExprPtr condition;  // Over left ++ right columns; null: cross join.
+  expr::ExprPtr condition;  // Over left ++ right columns, must be TRUE; null: every pair.
+  std::vector<expr::ExprPtr> membership;  // kMark: the equalities of IN over left ++ right columns.
+};
+
+/// Each row as often as its last column, a BIGINT, says; without that column.
+struct ReplicateNode final : PlanNode {
+  static constexpr PlanKind kKind = PlanKind::kReplicate;
+  ReplicateNode() : PlanNode(kKind) {}
 };
 
 /// INSERT: the query and where its rows go. The query's columns equal the sink schema (casts

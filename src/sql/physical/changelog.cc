@@ -50,12 +50,10 @@ RowKindSet KindsOf(const PlanNode& plan, bool streaming) {
       if (!streaming || !sort.limit) return RowKindSet::InsertOnly();
       return RowKindSet::All();  // Top-N.
     }
-    case PlanKind::kJoin: {
-      const JoinNode& join = static_cast<const JoinNode&>(plan);
-      if (!streaming) return RowKindSet::InsertOnly();
-      const bool append = join.type == JoinType::kInner || join.type == JoinType::kSemi;
-      return append ? input : RowKindSet::All();
-    }
+    case PlanKind::kJoin:
+      return RowKindSet::InsertOnly();  // Its inputs are bounded, and changes settled before.
+    case PlanKind::kReplicate:
+      return input.insert_only() ? input : RowKindSet{false, false, true};
     default:
       return input;
   }
@@ -87,11 +85,11 @@ Status CheckSinkTakes(const PlanNode& plan, bool streaming, const RowKindSet& ac
 Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
   if (streaming && plan.kind == PlanKind::kSort) {
     const SortNode& sort = static_cast<const SortNode&>(plan);
-    if (!sort.limit && !IsBounded(plan)) {
-      if (SortsByTime(sort)) {
-        return Status::Unsupported(
-            "ORDER BY a time attribute over an unbounded input is not supported yet. Add a LIMIT.");
-      }
+    if (!sort.limit && SortsByTime(sort) && !IsBounded(plan)) {
+      return Status::Unsupported(
+          "ORDER BY a time attribute over an unbounded input is not supported yet. Add a LIMIT.");
+    }
+    if (!sort.limit && !SortsByTime(sort)) {
       return Status::Validation(
           "Sort on a non-time-attribute field is not supported. Add a LIMIT, sort by an ascending "
           "time "
@@ -107,6 +105,14 @@ Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
           "LIMIT over rows that change later is not supported yet. Add ORDER BY, or SET "
           "'execution.runtime-mode' = 'batch'.");
     }
+  }
+  if (streaming && plan.kind == PlanKind::kJoin && !IsBounded(plan)) {
+    const JoinType type = static_cast<const JoinNode&>(plan).type;
+    const bool subquery = type == JoinType::kMark || type == JoinType::kSingle;
+    return Status::Unsupported(std::string(subquery ? "A subquery of an expression" : "JOIN") +
+                               " over an unbounded input is not supported yet in streaming mode. "
+                               "Use bounded tables, or SET "
+                               "'execution.runtime-mode' = 'batch'.");
   }
   for (const PlanPtr& input : plan.inputs) SLUICE_RETURN_NOT_OK(CheckQueryPlan(*input, streaming));
   return {};

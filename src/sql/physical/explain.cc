@@ -90,8 +90,16 @@ std::string SortText(const SortNode& sort) {
 
 std::string JoinText(const JoinNode& join) {
   static constexpr std::string_view kNames[] = {"InnerJoin",     "LeftOuterJoin", "RightOuterJoin",
-                                                "FullOuterJoin", "SemiJoin",      "AntiJoin"};
-  const std::string condition = join.condition ? join.condition->ToString(join.schema) : "true";
+                                                "FullOuterJoin", "SingleJoin",    "MarkJoin"};
+  std::vector<Column> columns = join.inputs[0]->schema.columns();
+  for (const Column& column : join.inputs[1]->schema.columns()) columns.push_back(column);
+  const Schema pair(std::move(columns));
+  std::vector<std::string> conditions;
+  if (join.condition) conditions.push_back(join.condition->ToString(pair));
+  for (const expr::ExprPtr& equality : join.membership) {
+    conditions.push_back(equality->ToString(pair));
+  }
+  const std::string condition = conditions.empty() ? "true" : Join(conditions, " AND ");
   return "Join(joinType=[" + std::string(kNames[static_cast<size_t>(join.type)]) + "], where=[" +
          condition + "], select=[" + Names(join.schema) + "])";
 }
@@ -127,6 +135,8 @@ std::string Text(const PlanNode& node, bool physical) {
       return "Union(all=[true], union=[" + Names(node.schema) + "])";
     case PlanKind::kJoin:
       return JoinText(static_cast<const JoinNode&>(node));
+    case PlanKind::kReplicate:
+      return "Replicate(select=[" + Names(node.schema) + "])";
   }
   return "?";
 }

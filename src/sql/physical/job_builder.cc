@@ -78,6 +78,8 @@ Result<JobBuilder::Stream> JobBuilder::Build(const PlanPtr& plan) {
       return BuildUnion(plan->As<UnionNode>());
     case PlanKind::kJoin:
       return BuildJoin(plan->As<JoinNode>());
+    case PlanKind::kReplicate:
+      return BuildReplicate(*plan);
   }
   return Status::Internal("unknown plan node");
 }

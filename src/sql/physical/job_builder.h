@@ -66,6 +66,9 @@ class JobBuilder {
   Result<Stream> BuildLimit(LimitNode& limit);
   Result<Stream> BuildUnion(UnionNode& node);
   Result<Stream> BuildJoin(JoinNode& join);
+  Result<Stream> BuildReplicate(PlanNode& node);
+  /// The stream with those of `keys` that are no columns put behind its columns, as columns.
+  Stream WithKeyColumns(Stream stream, std::vector<expr::ExprPtr>* keys, Schema* schema);
   Status AddSinkStages(Stream stream, connectors::SinkPlan plan);
 
   int ParallelismOf(const Stream& stream) const {
@@ -91,6 +94,9 @@ class JobBuilder {
   bool needs_checkpoints_ = false;
   std::vector<std::string> warnings_;
 };
+
+/// The positions of expressions that are all plain columns.
+std::vector<int> ColumnIndices(const std::vector<expr::ExprPtr>& columns);
 
 /// Makes scans of one table that several plans read into one shared scan with the union of their
 /// columns (statement sets).

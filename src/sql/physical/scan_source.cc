@@ -6,20 +6,20 @@
 
 #include "common/text.h"
 #include "expr/builder.h"
+#include "expr/replace_columns.h"
 #include "sql/physical/table_access.h"
 #include "sql/rules/rules.h"
 
 namespace sluice::sql {
-namespace {
-
 /// The columns a scan asks of its connector, and how the scan's output is computed from them.
-struct Production {
+struct ScanProduction {
   std::vector<int> physical;               // Indices into TableInfo::physical.
   std::vector<std::string> metadata_keys;  // Behind the physical ones.
-  Schema produced;
-  std::vector<expr::ExprPtr> outputs;  // Over `produced`, one a scan output column.
-  expr::ExprPtr watermark;             // Over `produced`.
+  std::vector<expr::ExprPtr> outputs;  // Over what the connector makes, one a scan output column.
+  expr::ExprPtr watermark;             // The same.
 };
+
+namespace {
 
 SqlType MetadataType(const connectors::Connector& connector, const connectors::TableInfo& info,
                      const std::string& key, const SqlType& declared) {
@@ -49,35 +49,22 @@ std::vector<bool> NeededColumns(const ScanNode& scan, bool with_watermark) {
   return needed;
 }
 
-expr::ExprPtr Replace(const expr::ExprPtr& expression,
-                      const std::vector<expr::ExprPtr>& by_column) {
-  if (expression->kind() == expr::ExprKind::kColumn) {
-    return by_column[static_cast<size_t>(
-        static_cast<const expr::ColumnExpr&>(*expression).index())];
-  }
-  std::vector<expr::ExprPtr> children = expression->children();
-  if (children.empty()) return expression;
-  for (expr::ExprPtr& child : children) child = Replace(child, by_column);
-  return expression->WithChildren(std::move(children));
-}
-
-Result<Production> Produce(const ScanNode& scan, bool with_watermark) {
+Result<ScanProduction> Produce(const ScanNode& scan, bool with_watermark) {
   const catalog::CatalogTable& table = *scan.table;
   SLUICE_ASSIGN_OR_RETURN(const connectors::Connector* connector,
                           connectors::FindConnector(scan.options.find("connector")->second));
   const connectors::TableInfo info = MakeTableInfo(scan.path, table, scan.options);
   const std::vector<bool> needed = NeededColumns(scan, with_watermark);
-  Production production;
-  std::vector<Column> produced;
+  ScanProduction production;
+  int width = 0;  // Of what the connector makes.
   std::vector<expr::ExprPtr> by_column(table.columns.size());
   int physical_index = 0;
   for (size_t i = 0; i < table.columns.size(); ++i) {
     const catalog::TableColumn& column = table.columns[i];
     if (column.kind != catalog::ColumnKind::kPhysical) continue;
     if (needed[i]) {
-      by_column[i] = expr::MakeColumn(static_cast<int>(produced.size()), column.type);
+      by_column[i] = expr::MakeColumn(width++, column.type);
       production.physical.push_back(physical_index);
-      produced.push_back({column.name, column.type});
     }
     ++physical_index;
   }
@@ -85,13 +72,12 @@ Result<Production> Produce(const ScanNode& scan, bool with_watermark) {
     const catalog::TableColumn& column = table.columns[i];
     if (column.kind != catalog::ColumnKind::kMetadata || !needed[i]) continue;
     const SqlType type = MetadataType(*connector, info, column.key(), column.type);
-    expr::ExprPtr value = expr::MakeColumn(static_cast<int>(produced.size()), type);
+    expr::ExprPtr value = expr::MakeColumn(width++, type);
     if (!type.SameKindAs(column.type)) {
       SLUICE_ASSIGN_OR_RETURN(value, expr::MakeCast(value, column.type));
     }
     by_column[i] = std::move(value);
     production.metadata_keys.push_back(column.key());
-    produced.push_back({column.name, type});
   }
   for (size_t i = 0; i < table.columns.size(); ++i) {
     if (scan.computed[i] != nullptr) {
@@ -99,13 +85,13 @@ Result<Production> Produce(const ScanNode& scan, bool with_watermark) {
       const bool available = std::all_of(used.begin(), used.end(), [&](int c) {
         return by_column[static_cast<size_t>(c)] != nullptr;
       });
-      if (available) by_column[i] = Replace(scan.computed[i], by_column);
+      if (available) by_column[i] = expr::ReplaceColumns(scan.computed[i], by_column);
     }
   }
   for (const int column : scan.columns)
     production.outputs.push_back(by_column[static_cast<size_t>(column)]);
-  if (with_watermark && scan.watermark) production.watermark = Replace(scan.watermark, by_column);
-  production.produced = Schema(std::move(produced));
+  if (with_watermark && scan.watermark)
+    production.watermark = expr::ReplaceColumns(scan.watermark, by_column);
   return production;
 }
 
@@ -144,7 +130,7 @@ std::optional<int64_t> MaxMillis(const arrow::Array& values) {
 /// The row transform of a scan: computed columns, casts of metadata, watermark.
 class ScanTransform {
  public:
-  ScanTransform(Production production, const Schema& output, expr::EvalContext eval)
+  ScanTransform(ScanProduction production, const Schema& output, expr::EvalContext eval)
       : production_(std::move(production)), output_(output.ToArrow()), eval_(std::move(eval)) {}
 
   Result<runtime::SourceBatch> operator()(const Batch& batch) const {
@@ -168,7 +154,7 @@ class ScanTransform {
   }
 
  private:
-  Production production_;
+  ScanProduction production_;
   std::shared_ptr<arrow::Schema> output_;
   expr::EvalContext eval_;
 };
@@ -213,9 +199,10 @@ Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector
         "SET 'execution.runtime-mode' = 'streaming', or bound the source by its options.");
   }
   SLUICE_RETURN_NOT_OK(PrunePartitions(scan, scan->source.get(), eval));
-  SLUICE_ASSIGN_OR_RETURN(Production production, Produce(*scan, connector_context.streaming));
+  SLUICE_ASSIGN_OR_RETURN(ScanProduction production, Produce(*scan, connector_context.streaming));
   SLUICE_RETURN_NOT_OK(
       scan->source->ApplyProjection(production.physical, production.metadata_keys));
+  scan->production = std::make_shared<const ScanProduction>(std::move(production));
   if (scan->partitions)
     SLUICE_RETURN_NOT_OK(
         scan->source->ApplyPartitions(*scan->partitions, scan->partition_predicate));
@@ -228,7 +215,7 @@ Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector
 Result<std::function<Result<std::shared_ptr<runtime::Source>>()>> MakeScanSource(
     const ScanNode& scan, const connectors::ConnectorContext& context,
     const expr::EvalContext& eval) {
-  SLUICE_ASSIGN_OR_RETURN(Production production, Produce(scan, context.streaming));
+  ScanProduction production = *scan.production;
   runtime::SourceRuntimeOptions options;
   SLUICE_ASSIGN_OR_RETURN(options.watermark, WatermarkSettingsOf(scan, context));
   if (!options.watermark.enabled) production.watermark = nullptr;

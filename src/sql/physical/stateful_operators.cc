@@ -9,13 +9,21 @@ namespace sluice::sql {
 using runtime::Exchange;
 using runtime::OperatorSpec;
 
-namespace {
-
-bool AllPlainColumns(const std::vector<expr::ExprPtr>& expressions) {
-  for (const expr::ExprPtr& e : expressions) {
-    if (e->kind() != expr::ExprKind::kColumn) return false;
+JobBuilder::Stream JobBuilder::WithKeyColumns(Stream stream, std::vector<expr::ExprPtr>* keys,
+                                              Schema* schema) {
+  std::vector<Column> columns = schema->columns();
+  std::vector<expr::ExprPtr> expressions;
+  for (int i = 0; i < schema->column_count(); ++i)
+    expressions.push_back(expr::MakeColumn(i, schema->column(i).type));
+  for (expr::ExprPtr& key : *keys) {
+    if (key->kind() == expr::ExprKind::kColumn) continue;
+    columns.push_back({"$key" + std::to_string(columns.size()), key->type()});
+    expressions.push_back(
+        std::exchange(key, expr::MakeColumn(static_cast<int>(columns.size()) - 1, key->type())));
   }
-  return true;
+  if (static_cast<int>(columns.size()) == schema->column_count()) return stream;
+  *schema = Schema(std::move(columns));
+  return Append(stream, ProjectSpec(nullptr, true, std::move(expressions), *schema));
 }
 
 std::vector<int> ColumnIndices(const std::vector<expr::ExprPtr>& columns) {
@@ -26,28 +34,13 @@ std::vector<int> ColumnIndices(const std::vector<expr::ExprPtr>& columns) {
   return indices;
 }
 
-}  // namespace
-
 Result<JobBuilder::Stream> JobBuilder::BuildAggregate(AggregateNode& aggregate) {
   SLUICE_ASSIGN_OR_RETURN(Stream stream, Build(aggregate.inputs[0]));
   runtime::AggregateSpec settings;
   settings.keys = aggregate.keys;
-  if (!AllPlainColumns(aggregate.keys)) {
-    // The exchange routes by columns: computed keys are put behind the input's columns.
-    const Schema& input = aggregate.inputs[0]->schema;
-    std::vector<Column> columns = input.columns();
-    std::vector<expr::ExprPtr> expressions;
-    for (int i = 0; i < input.column_count(); ++i)
-      expressions.push_back(expr::MakeColumn(i, input.column(i).type));
-    for (size_t i = 0; i < aggregate.keys.size(); ++i) {
-      settings.keys[i] =
-          expr::MakeColumn(static_cast<int>(columns.size()), aggregate.keys[i]->type());
-      columns.push_back({"$key" + std::to_string(i), aggregate.keys[i]->type()});
-      expressions.push_back(aggregate.keys[i]);
-    }
-    stream = Append(stream,
-                    ProjectSpec(nullptr, true, std::move(expressions), Schema(std::move(columns))));
-  }
+  // The exchange routes by columns.
+  Schema input = aggregate.inputs[0]->schema;
+  stream = WithKeyColumns(stream, &settings.keys, &input);
   settings.calls = aggregate.calls;
   settings.output = aggregate.schema;
   settings.streaming = context_.connector.streaming;
@@ -86,10 +79,6 @@ Result<JobBuilder::Stream> JobBuilder::BuildSort(SortNode& sort) {
   };
   if (ParallelismOf(stream) == 1) return Append(stream, std::move(spec));
   return AppendBehind(stream, Exchange::kGather, {}, 1, std::move(spec));
-}
-
-Result<JobBuilder::Stream> JobBuilder::BuildJoin(JoinNode&) {
-  return Status::Unsupported("JOIN is not supported yet.");
 }
 
 }  // namespace sluice::sql

@@ -18,6 +18,7 @@ bool IsTrue(const expr::Expr& condition) {
          static_cast<const arrow::BooleanScalar&>(*value).value;
 }
 
+// The equalities of a membership stay: they are what hashing goes by.
 Status FoldNode(PlanNode* node, const expr::EvalContext& context) {
   switch (node->kind) {
     case PlanKind::kProject:

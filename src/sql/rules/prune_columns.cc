@@ -159,24 +159,40 @@ Result<Pruned> PruneUnion(PlanPtr plan, const Wanted& wanted) {
   return Pruned{std::move(plan), MappingOf(kept, wanted.size())};
 }
 
-Result<Pruned> PruneJoin(PlanPtr plan, Wanted wanted) {
+Result<Pruned> PruneJoin(PlanPtr plan, const Wanted& wanted) {
   JoinNode& join = plan->As<JoinNode>();
+  const bool marks = join.type == JoinType::kMark;  // Its last column is nobody's input.
   const size_t left_width = static_cast<size_t>(join.inputs[0]->schema.column_count());
   const size_t right_width = static_cast<size_t>(join.inputs[1]->schema.column_count());
-  wanted.resize(left_width + right_width, false);
-  Want(join.condition, &wanted);
-  const Wanted left_wanted(wanted.begin(),
-                           wanted.begin() + static_cast<std::ptrdiff_t>(left_width));
-  const Wanted right_wanted(wanted.begin() + static_cast<std::ptrdiff_t>(left_width), wanted.end());
+  Wanted inputs = wanted;
+  if (marks) inputs.resize(left_width);
+  inputs.resize(left_width + right_width, false);
+  Want(join.condition, &inputs);
+  for (const expr::ExprPtr& equality : join.membership) Want(equality, &inputs);
+  const Wanted left_wanted(inputs.begin(),
+                           inputs.begin() + static_cast<std::ptrdiff_t>(left_width));
+  const Wanted right_wanted(inputs.begin() + static_cast<std::ptrdiff_t>(left_width), inputs.end());
   SLUICE_ASSIGN_OR_RETURN(Pruned left, Prune(join.inputs[0], left_wanted));
   SLUICE_ASSIGN_OR_RETURN(Pruned right, Prune(join.inputs[1], right_wanted));
   join.inputs = {Exactly(std::move(left), Kept(left_wanted)),
                  Exactly(std::move(right), Kept(right_wanted))};
-  const std::vector<int> kept = Kept(wanted);
-  std::vector<int> mapping = MappingOf(kept, wanted.size());
+  const std::vector<int> mapping = MappingOf(Kept(inputs), inputs.size());
   join.condition = Remapped(join.condition, mapping);
+  for (expr::ExprPtr& equality : join.membership) equality = Remapped(equality, mapping);
+  std::vector<int> kept = Kept(marks ? left_wanted : inputs);
+  if (marks) kept.push_back(static_cast<int>(left_width));
   KeepColumns(&join, kept);
-  return Pruned{std::move(plan), std::move(mapping)};
+  return Pruned{std::move(plan), MappingOf(kept, wanted.size())};
+}
+
+Result<Pruned> PruneReplicate(PlanPtr plan, const Wanted& wanted) {
+  Wanted below = wanted;
+  below.push_back(true);  // The count.
+  SLUICE_ASSIGN_OR_RETURN(Pruned input, Prune(plan->inputs[0], below));
+  plan->inputs[0] = Exactly(std::move(input), Kept(below));
+  const std::vector<int> kept = Kept(wanted);
+  KeepColumns(plan.get(), kept);
+  return Pruned{std::move(plan), MappingOf(kept, wanted.size())};
 }
 
 Result<Pruned> Prune(PlanPtr plan, const Wanted& wanted) {
@@ -194,10 +210,9 @@ Result<Pruned> Prune(PlanPtr plan, const Wanted& wanted) {
     case PlanKind::kUnion:
       return PruneUnion(std::move(plan), wanted);
     case PlanKind::kJoin:
-      if (plan->As<JoinNode>().type == JoinType::kSemi ||
-          plan->As<JoinNode>().type == JoinType::kAnti)
-        break;
       return PruneJoin(std::move(plan), wanted);
+    case PlanKind::kReplicate:
+      return PruneReplicate(std::move(plan), wanted);
     case PlanKind::kValues:
       break;
   }

@@ -3,6 +3,7 @@
 #include <arrow/array/array_primitive.h>
 
 #include "expr/builder.h"
+#include "expr/replace_columns.h"
 #include "sql/rules/rules.h"
 
 namespace sluice::sql {
@@ -23,16 +24,11 @@ std::vector<int> KeyPositions(const catalog::CatalogTable& table) {
 
 /// `filter` (over the scan's output) over the table's columns, computed columns written out.
 expr::ExprPtr OverTable(const expr::ExprPtr& filter, const ScanNode& scan) {
-  if (filter->kind() == expr::ExprKind::kColumn) {
-    const int output = static_cast<const expr::ColumnExpr&>(*filter).index();
-    const int column = scan.columns[static_cast<size_t>(output)];
+  return expr::ReplaceColumns(filter, [&scan](const expr::ColumnExpr& output) {
+    const int column = scan.columns[static_cast<size_t>(output.index())];
     const expr::ExprPtr& computed = scan.computed[static_cast<size_t>(column)];
-    return computed ? computed : expr::MakeColumn(column, filter->type());
-  }
-  std::vector<expr::ExprPtr> children = filter->children();
-  if (children.empty()) return filter;
-  for (expr::ExprPtr& child : children) child = OverTable(child, scan);
-  return filter->WithChildren(std::move(children));
+    return computed ? computed : expr::MakeColumn(column, output.type());
+  });
 }
 
 }  // namespace

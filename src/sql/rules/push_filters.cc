@@ -1,23 +1,11 @@
 #include "expr/builder.h"
+#include "expr/replace_columns.h"
 #include "sql/rules/rules.h"
 
 namespace sluice::sql {
 namespace {
 
 using Conjuncts = std::vector<expr::ExprPtr>;
-
-/// `expression` with column i replaced by replacements[i].
-expr::ExprPtr Substitute(const expr::ExprPtr& expression,
-                         const std::vector<expr::ExprPtr>& replacements) {
-  if (expression->kind() == expr::ExprKind::kColumn) {
-    return replacements[static_cast<size_t>(
-        static_cast<const expr::ColumnExpr&>(*expression).index())];
-  }
-  std::vector<expr::ExprPtr> children = expression->children();
-  if (children.empty()) return expression;
-  for (expr::ExprPtr& child : children) child = Substitute(child, replacements);
-  return expression->WithChildren(std::move(children));
-}
 
 Result<PlanPtr> Above(PlanPtr plan, Conjuncts conjuncts) {
   if (conjuncts.empty()) return plan;
@@ -48,7 +36,7 @@ Result<PlanPtr> PushThroughProject(PlanPtr plan, Conjuncts conjuncts) {
       used.push_back(project.expressions[static_cast<size_t>(column)]);
     }
     if (conjunct->deterministic() && AllDeterministic(used)) {
-      below.push_back(Substitute(conjunct, project.expressions));
+      below.push_back(expr::ReplaceColumns(conjunct, project.expressions));
     } else {
       stay.push_back(std::move(conjunct));
     }
@@ -57,31 +45,63 @@ Result<PlanPtr> PushThroughProject(PlanPtr plan, Conjuncts conjuncts) {
   return Above(std::move(plan), std::move(stay));
 }
 
-Result<PlanPtr> PushThroughJoin(PlanPtr plan, Conjuncts conjuncts) {
-  JoinNode& join = plan->As<JoinNode>();
+/// Where a conjunct over the columns of both inputs of a join may go.
+struct JoinConjuncts {
+  Conjuncts left;   // Over the left input alone.
+  Conjuncts right;  // Over the right input alone, by its own positions.
+  Conjuncts rest;
+};
+
+void SortOut(Conjuncts conjuncts, const JoinNode& join, bool left_allowed, bool right_allowed,
+             JoinConjuncts* sorted) {
   const int left_width = join.inputs[0]->schema.column_count();
-  Conjuncts sides[2];
-  Conjuncts stay;
-  // A filter on the side that an outer join pads must see the padded rows.
-  const bool side_allowed[2] = {join.type != JoinType::kRight && join.type != JoinType::kFull,
-                                join.type != JoinType::kLeft && join.type != JoinType::kFull};
+  const int right_width = join.inputs[1]->schema.column_count();
   for (expr::ExprPtr& conjunct : conjuncts) {
     const std::vector<int> used = expr::UsedColumns(*conjunct);
-    const bool only_left = !used.empty() && used.back() < left_width;
-    const bool only_right = !used.empty() && used.front() >= left_width;
-    if (only_left && side_allowed[0]) {
-      sides[0].push_back(std::move(conjunct));
-    } else if (only_right && side_allowed[1]) {
-      std::vector<int> mapping(static_cast<size_t>(plan->schema.column_count()), -1);
+    if (used.empty() || !conjunct->deterministic()) {
+      sorted->rest.push_back(std::move(conjunct));
+    } else if (used.back() < left_width && left_allowed) {
+      sorted->left.push_back(std::move(conjunct));
+    } else if (used.front() >= left_width && right_allowed) {
+      std::vector<int> mapping(static_cast<size_t>(left_width + right_width), -1);
       for (const int column : used) mapping[static_cast<size_t>(column)] = column - left_width;
-      sides[1].push_back(expr::RemapColumns(conjunct, mapping));
+      sorted->right.push_back(expr::RemapColumns(conjunct, mapping));
     } else {
-      stay.push_back(std::move(conjunct));
+      sorted->rest.push_back(std::move(conjunct));
     }
   }
-  for (size_t side = 0; side < 2; ++side) {
-    SLUICE_ASSIGN_OR_RETURN(join.inputs[side], Push(join.inputs[side], std::move(sides[side])));
+}
+
+Result<PlanPtr> PushThroughJoin(PlanPtr plan, Conjuncts conjuncts) {
+  JoinNode& join = plan->As<JoinNode>();
+  const JoinType type = join.type;
+  // Above the join: a filter on the side that an outer join pads must see the padded rows.
+  JoinConjuncts above;
+  SortOut(std::move(conjuncts), join, type != JoinType::kRight && type != JoinType::kFull,
+          type == JoinType::kInner || type == JoinType::kRight, &above);
+  // In the join's own condition: rows of the side that is kept whole must not be lost.
+  JoinConjuncts within;
+  if (join.condition != nullptr) {
+    SortOut(expr::SplitConjuncts(join.condition), join,
+            type == JoinType::kInner || type == JoinType::kRight,
+            type != JoinType::kRight && type != JoinType::kFull, &within);
   }
+  Conjuncts stay;
+  if (type == JoinType::kInner) {  // FROM a, b WHERE a.k = b.k is a join on k.
+    for (expr::ExprPtr& conjunct : above.rest) {
+      (conjunct->deterministic() ? within.rest : stay).push_back(std::move(conjunct));
+    }
+  } else {
+    stay = std::move(above.rest);
+  }
+  join.condition = nullptr;
+  if (!within.rest.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(join.condition, expr::MakeAnd(std::move(within.rest)));
+  }
+  for (expr::ExprPtr& conjunct : within.left) above.left.push_back(std::move(conjunct));
+  for (expr::ExprPtr& conjunct : within.right) above.right.push_back(std::move(conjunct));
+  SLUICE_ASSIGN_OR_RETURN(join.inputs[0], Push(join.inputs[0], std::move(above.left)));
+  SLUICE_ASSIGN_OR_RETURN(join.inputs[1], Push(join.inputs[1], std::move(above.right)));
   return Above(std::move(plan), std::move(stay));
 }
 
