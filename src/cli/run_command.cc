@@ -108,7 +108,9 @@ class ScriptRunner {
     if (auto* query = std::get_if<engine::QueryResult>(&*outcome))
       return PrintQuery(*query, start_us);
     const auto& insert = std::get<engine::InsertResult>(*outcome);
-    if (insert.bounded) return Finish(insert.job, start_us);
+    if (!insert.in_background) return Finish(insert.job, start_us);
+    Notice("Job " + insert.job->name() + " runs in the background: " + insert.job->id() +
+           ". SHOW JOBS lists it, STOP JOB ends it; the script waits for it at its end.");
     background_.push_back({insert.job, start_us});
     return true;
   }

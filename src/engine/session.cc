@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/text.h"
 #include "engine/definition/config_keys.h"
@@ -200,8 +201,15 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
     std::error_code ignored;
     std::filesystem::remove_all(identity.folder, ignored);
   }
+  result.in_background = !result.bounded;
+  if (state_.configuration.contains("table.dml-sync")) {
+    SLUICE_ASSIGN_OR_RETURN(const bool waits,
+                            ReadConfig(state_.configuration).Boolean("table.dml-sync"));
+    result.in_background = !waits;
+  }
   SLUICE_ASSIGN_OR_RETURN(result.job, RunningJob::Start(builder.TakeGraph(), std::move(settings),
                                                         options_.notice, nullptr));
+  jobs_.Add(result.job, Clock::System().NowMillis());
   return Outcome(std::move(result));
 }
 

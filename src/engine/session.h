@@ -13,6 +13,7 @@
 #include "common/options.h"
 #include "engine/definition/session_state.h"
 #include "engine/running_job.h"
+#include "engine/session_jobs.h"
 #include "runtime/operators/result_queue.h"
 #include "sql/syntax/parser.h"
 #include "types/batch.h"
@@ -44,6 +45,9 @@ struct QueryResult {
 struct InsertResult {
   std::shared_ptr<RunningJob> job;
   bool bounded = false;  // Ends by itself.
+  /// The next statement does not wait for it: table.dml-sync = false, or an unbounded job where
+  /// that is not set.
+  bool in_background = false;
 };
 
 using Outcome = std::variant<TextTable, QueryResult, InsertResult>;
@@ -59,7 +63,7 @@ class Session {
   SessionState& state() { return state_; }
 
  private:
-  explicit Session(SessionOptions options) : options_(std::move(options)) {}
+  explicit Session(SessionOptions options) : options_(std::move(options)) { state_.jobs = &jobs_; }
 
   struct PlannedInsert {
     sql::InsertPlan insert;
@@ -82,6 +86,7 @@ class Session {
   SessionOptions options_;
   SessionState state_;
   std::string used_recovery_path_;  // Of the last job that was started from a named folder.
+  SessionJobs jobs_;
   std::map<std::string, int>
       job_names_;  // How often a job name was used: two INSERTs into one table are two jobs.
 };

@@ -20,10 +20,16 @@ bool IsJobId(const std::string& id) {
          std::all_of(id.begin(), id.end(), [](unsigned char c) { return std::isxdigit(c) != 0; });
 }
 
+/// By id or, for scripts that cannot know it, by the name of the newest job that has it.
 Result<JobInfo> FindJob(const std::string& id, const SessionState& state) {
-  if (!IsJobId(id))
-    return Status::Validation(
-        "'" + id + "' is no job id: 32 hex digits are expected, as SHOW JOBS lists them.");
+  if (!IsJobId(id)) {
+    for (JobInfo& job : JobsOf(state)) {
+      if (job.name == id) return std::move(job);
+    }
+    return Status::Validation("'" + id +
+                              "' is no job id: 32 hex digits are expected, as SHOW JOBS lists "
+                              "them, or the name of one of these jobs.");
+  }
   for (JobInfo& job : JobsOf(state)) {
     if (EqualsIgnoreCaseAscii(job.id, id)) return std::move(job);
   }
