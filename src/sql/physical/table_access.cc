@@ -57,8 +57,21 @@ Status CheckMetadata(const connectors::Connector& connector, const connectors::T
   return {};
 }
 
+/// Options that Flink has and that would change nothing here: accepted silently they would promise
+/// what does not happen.
+Status CheckNoPowerlessOptions(const OptionMap& options) {
+  for (const auto& [key, value] : options) {
+    if (!key.starts_with("scan.watermark.alignment.")) continue;
+    return Status::Unsupported("'" + key +
+                               "' is not supported yet: sources do not wait for each other's "
+                               "watermarks. Take the scan.watermark.alignment.* options out.");
+  }
+  return {};
+}
+
 Status Validate(const connectors::Connector& connector, const connectors::TableInfo& info,
                 const connectors::ConnectorContext& context) {
+  SLUICE_RETURN_NOT_OK(CheckNoPowerlessOptions(info.options));
   return connector.validate ? connector.validate(info, context) : Status();
 }
 
