@@ -7,6 +7,7 @@ endfunction()
 
 sluice_check(layers ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check_layers)
 sluice_check(tools ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check_layers_test.py)
+sluice_check(pitfalls ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check_pitfalls)
 sluice_check(format ${CMAKE_SOURCE_DIR}/tools/check_format)
 sluice_check(headers ${Python3_EXECUTABLE} ${CMAKE_SOURCE_DIR}/tools/check_headers ${CMAKE_BINARY_DIR})
 sluice_check(symbols ${CMAKE_SOURCE_DIR}/tools/check_symbols ${CMAKE_BINARY_DIR}/sluice)

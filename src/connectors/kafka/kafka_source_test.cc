@@ -433,6 +433,48 @@ TEST_F(KafkaSourceTest, CommitsOffsetsOfCompletedCheckpoints) {
   EXPECT_THAT(next.out->rows, ElementsAre("+I[5]"));
 }
 
+class KnownPitfalls : public KafkaSourceTest {
+ protected:
+  /// Commits `offset` for partition 0 of topic t, as a tool for groups does.
+  void SetGroupOffset(const char* group, int64_t offset) {
+    rd_kafka_conf_t* conf = rd_kafka_conf_new();
+    char error[512];
+    rd_kafka_conf_set(conf, "bootstrap.servers", cluster_.bootstrap_servers().c_str(), error,
+                      sizeof(error));
+    rd_kafka_conf_set(conf, "group.id", group, error, sizeof(error));
+    rd_kafka_t* consumer = rd_kafka_new(RD_KAFKA_CONSUMER, conf, error, sizeof(error));
+    ASSERT_NE(consumer, nullptr) << error;
+    rd_kafka_topic_partition_list_t* offsets = rd_kafka_topic_partition_list_new(1);
+    rd_kafka_topic_partition_list_add(offsets, "t", 0)->offset = offset;
+    EXPECT_EQ(rd_kafka_commit(consumer, offsets, 0), RD_KAFKA_RESP_ERR_NO_ERROR);
+    rd_kafka_topic_partition_list_destroy(offsets);
+    rd_kafka_destroy(consumer);
+  }
+};
+
+TEST_F(KnownPitfalls, Rule1_8_PositionsComeFromTheCheckpoint) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0, Ids(0, 5));
+  const OptionMap group = {{"properties.group.id", "g"},
+                           {"scan.startup.mode", "group-offsets"},
+                           {"properties.auto.offset.reset", "earliest"}};
+  std::vector<runtime::StateFields> state;
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.options = group});
+    ASSERT_TRUE(reading.RunUntilRows(5).ok());
+    state = reading.Snapshot(4);
+    reading.Complete(4);
+    ASSERT_TRUE(
+        reading.RunUntil([&] { return reading.metrics.Value("kafka_commits_succeeded") > 0; })
+            .ok());
+  }
+  SetGroupOffset("g", 0);
+  cluster_.ProduceValues("t", 0, Ids(5, 7));
+  Reading resumed(cluster_.bootstrap_servers(), {.options = group, .state = state});
+  ASSERT_TRUE(resumed.RunUntilRows(2).ok());
+  EXPECT_THAT(resumed.out->rows, ElementsAre("+I[5]", "+I[6]"));
+}
+
 // Known pitfalls 14.4.
 TEST_F(KafkaSourceTest, TopicsFoundLaterAreReadFromTheirBeginning) {
   cluster_.CreateTopic("orders-1", 1);

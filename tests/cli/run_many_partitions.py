@@ -1,0 +1,35 @@
+#!/usr/bin/env python3
+# ctest: timeout=240 serial
+"""Open partitions under a memory limit: 2,000 within 128 MiB. `./dev soak` holds 10,000 within 256 MiB."""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from many_partitions import run_many_partitions  # noqa: E402
+
+SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
+PARTITIONS = 2_000
+LIMIT_MIB = 128
+BUDGET_MIB = 48  # The rest is the program itself and its libraries, some 40 MiB, and what is on its way.
+
+
+def test_rule_15_1_open_partitions_under_a_memory_limit():
+    failed = False
+    directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-partitions-"))
+    for form in ("json", "csv", "parquet"):
+        outcome = run_many_partitions(SLUICE, directory / form, PARTITIONS, 10 * PARTITIONS, form, LIMIT_MIB, BUDGET_MIB, 120)
+        print(f"{form}: {PARTITIONS} partitions, {outcome.peak_mib:.0f} MiB, {outcome.seconds:.1f} s")
+        for problem in outcome.problems:
+            print(f"FAILED: rule 15.1, {form}: {problem}")
+            failed = True
+    if not failed:
+        shutil.rmtree(directory)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(1 if test_rule_15_1_open_partitions_under_a_memory_limit() else 0)

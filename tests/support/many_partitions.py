@@ -1,0 +1,58 @@
+"""Rows of many partitions in random order through one job under a memory limit, for the test run and for long runs."""
+import json
+import os
+import pathlib
+import subprocess
+import time
+
+
+class Outcome:
+    def __init__(self, problems, peak_mib, seconds):
+        self.problems = problems
+        self.peak_mib = peak_mib
+        self.seconds = seconds
+
+
+def run_measured(command, cwd, environment, seconds):
+    """Runs a command; returns its exit code, its stderr and the most memory that it held, in MiB."""
+    log = pathlib.Path(cwd) / "log"
+    with log.open("w") as stderr:
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=stderr)
+        deadline = time.monotonic() + seconds
+        while True:
+            pid, status, usage = os.wait4(process.pid, os.WNOHANG)
+            if pid:
+                break
+            if time.monotonic() > deadline:
+                process.kill()
+            time.sleep(0.05)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return process.returncode, log.read_text(), usage.ru_maxrss / 1024
+
+
+def run_many_partitions(sluice, directory, partitions, rows, form, limit_mib, budget_mib, seconds):
+    """Writes `rows` rows of `partitions` partitions. The whole process must stay below `limit_mib`; the job's own budget is `budget_mib`."""
+    directory.mkdir(parents=True)
+    environment = dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC")
+    table = f"CREATE TABLE t (id BIGINT, s STRING, k BIGINT) PARTITIONED BY (k) WITH ('connector'='filesystem', 'path'='{directory}/t', 'format'='{form}');"
+    # 7919 is prime: neighbouring rows are of far apart partitions.
+    write = (f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='10000000', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='{rows}');"
+             + table + f"INSERT INTO t SELECT id, 'value of row ' || CAST(id AS STRING), MOD(id * 7919, {partitions}) FROM g;")
+    begin = time.monotonic()
+    code, log, peak_mib = run_measured([str(sluice), "run", "-e", write, "-D", "execution.checkpointing.interval=1 h", "-D", f"sluice.memory.limit={budget_mib} mb"],
+                                       directory, environment, seconds)
+    taken = time.monotonic() - begin
+    problems = []
+    if code != 0:
+        problems.append(f"exit code {code}: {log[-1500:]}")
+    if peak_mib > limit_mib:
+        problems.append(f"{peak_mib:.0f} MiB of memory, the limit is {limit_mib}")
+    done = subprocess.run([str(sluice), "run", "-e", table + "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS ids, COUNT(DISTINCT k) AS ks FROM t", "-D", "execution.runtime-mode=batch",
+                           "--output", "json"], capture_output=True, text=True, env=environment, timeout=seconds)
+    wanted = {"n": rows, "ids": rows, "ks": min(partitions, rows)}
+    if done.returncode != 0 or json.loads(done.stdout) != wanted:
+        problems.append(f"read back {done.stdout.strip() or done.stderr[-1000:]} instead of {wanted}")
+    hidden = [path for path in (directory / "t").glob("*/.part*")]
+    if hidden:
+        problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0]}")
+    return Outcome(problems, peak_mib, taken)
