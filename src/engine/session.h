@@ -86,7 +86,7 @@ class Session {
   SessionOptions options_;
   SessionState state_;
   std::string used_recovery_path_;  // Of the last job that was started from a named folder.
-  SessionJobs jobs_;
+  SessionJobs jobs_{&state_.configuration};
   std::map<std::string, int>
       job_names_;  // How often a job name was used: two INSERTs into one table are two jobs.
 };

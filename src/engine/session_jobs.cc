@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/definition/config_keys.h"
+
 namespace sluice::engine {
 namespace {
 
@@ -53,21 +55,26 @@ Result<const SessionJobs::Entry*> SessionJobs::FindRunning(const std::string& id
                             found->info.status + ".");
 }
 
-Status SessionJobs::StopAndWait(RunningJob& job) {
-  job.Stop();
+Status SessionJobs::AwaitStop(RunningJob& job) {
   job.WaitFor(-1);
   return Status(job.status()).WithContext("Job " + job.name() + " failed while it was stopped:");
 }
 
 Status SessionJobs::CancelJob(const std::string& id) {
   SLUICE_ASSIGN_OR_RETURN(const Entry* entry, FindRunning(id));
-  return StopAndWait(*entry->job);
+  entry->job->Stop();
+  return AwaitStop(*entry->job);
 }
 
-Result<std::string> SessionJobs::StopJobWithSavepoint(const std::string&, bool) {
-  return Status::Unsupported(
-      "STOP JOB … WITH SAVEPOINT is not supported yet. STOP JOB alone takes a last checkpoint that "
-      "the same command resumes from.");
+Result<std::string> SessionJobs::StopJobWithSavepoint(const std::string& id, bool drain) {
+  const std::optional<std::string> place =
+      ReadConfig(configuration_).Text("execution.checkpointing.savepoint-dir");
+  if (!place) return Status::Internal("no place for a savepoint");
+  SLUICE_ASSIGN_OR_RETURN(const Entry* entry, FindRunning(id));
+  RunningJob& job = *entry->job;
+  job.StopWithSavepoint(*place, drain);
+  SLUICE_RETURN_NOT_OK(AwaitStop(job));
+  return job.savepoint();
 }
 
 }  // namespace sluice::engine

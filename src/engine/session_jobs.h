@@ -14,13 +14,17 @@ namespace sluice::engine {
 /// the session.
 class SessionJobs final : public JobDirectory {
  public:
+  /// `configuration` says where savepoints go; borrowed.
+  explicit SessionJobs(const OptionMap* configuration) : configuration_(*configuration) {}
+
   void Add(std::shared_ptr<RunningJob> job, int64_t start_ms);
 
   std::vector<JobInfo> ListJobs() override;
   /// The job takes a last checkpoint, publishes and ends; returns when it has. The same command
   /// resumes it.
   Status CancelJob(const std::string& id) override;
-  /// Refused by name.
+  /// The same, and that checkpoint is also written as a savepoint below
+  /// execution.checkpointing.savepoint-dir; `drain` first flushes windows and partitions.
   Result<std::string> StopJobWithSavepoint(const std::string& id, bool drain) override;
 
  private:
@@ -31,8 +35,9 @@ class SessionJobs final : public JobDirectory {
   /// Lets go of jobs that have ended.
   void Sweep();
   Result<const Entry*> FindRunning(const std::string& id);
-  static Status StopAndWait(RunningJob& job);
+  static Status AwaitStop(RunningJob& job);
 
+  const OptionMap& configuration_;
   std::vector<Entry> entries_;
 };
 
