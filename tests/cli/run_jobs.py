@@ -79,6 +79,21 @@ def test_asynchronous_inserts():
     check([row["status"] for row in rows_of(done)] == ["FINISHED"], "table.dml-sync = true waits", done)
 
 
+def test_stop_with_savepoint():
+    head = ENDLESS + sink("s") + "SET 'execution.checkpointing.interval' = '1 h'; SET 'execution.checkpointing.savepoint-dir' = 'savepoints'; SET 'pipeline.name' = 'saved';"
+    done = run(head + "INSERT INTO s SELECT id FROM g; RESET 'pipeline.name';" + PAUSE + "STOP JOB 'saved' WITH SAVEPOINT;")
+    paths = [row["savepoint path"] for row in rows_of(done)]
+    check(done.returncode == 0 and len(paths) == 1 and (DIRECTORY / paths[0] / "_metadata").is_file(), f"STOP JOB WITH SAVEPOINT names the savepoint: {paths}", done)
+    first = ids("s")
+    check(first == list(range(1, len(first) + 1)) and len(first) > 100, "and publishes", done)
+    done = run(head.replace("'saved'", "'other'") + f"SET 'execution.state-recovery.path' = '{paths[0]}'; INSERT INTO s SELECT id FROM g;"
+               "RESET 'pipeline.name'; RESET 'execution.state-recovery.path';" + PAUSE + "STOP JOB 'other';")
+    second = ids("s")
+    check(done.returncode == 0 and second == list(range(1, len(second) + 1)) and len(second) > len(first), "another job goes on from it", done)
+    done = run(ENDLESS + sink("s") + "INSERT INTO s SELECT id FROM g; STOP JOB 'insert-into_default_catalog.default_database.s' WITH SAVEPOINT;")
+    check(done.returncode == 1 and "execution.checkpointing.savepoint-dir" in done.stderr, "without a place for it", done)
+
+
 def test_errors():
     done = run(ENDLESS + sink("e") + "STOP JOB '0123456789abcdef0123456789abcdef';")
     check(done.returncode == 1 and "does not exist" in done.stderr, "STOP JOB of an unknown id", done)

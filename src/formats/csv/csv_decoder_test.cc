@@ -73,10 +73,16 @@ INSTANTIATE_TEST_SUITE_P(
              "\xEF\xBB\xBF\"1\",\"a\nb\"\n2,c\n",
              {"1|a\nb", "2|c"}},
         Case{"byte_order_mark_once", {}, "1,a\n2,\xEF\xBB\xBF\n", {"1|a", "2|\xEF\xBB\xBF"}},
-        Case{"utf16_mark", {}, "\xFF\xFE" "1,a\n", {}, "begins with the byte order mark of UTF-16LE"},
+        Case{"utf16_mark",
+             {},
+             "\xFF\xFE"
+             "1,a\n",
+             {},
+             "begins with the byte order mark of UTF-16LE"},
         Case{"utf16_mark_with_errors_ignored",
              kIgnore,
-             "\xFE\xFF" "1,a\n",
+             "\xFE\xFF"
+             "1,a\n",
              {},
              "begins with the byte order mark of UTF-16BE"},
         Case{"quoted", {}, "1,\"a,b\"\n2,\"c \"\"q\"\"\"\n", {"1|a,b", "2|c \"q\""}},

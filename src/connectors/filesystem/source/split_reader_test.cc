@@ -153,7 +153,8 @@ TEST(KnownPitfalls, Rule7_2_MarkBeforeAQuotedFieldWithLineBreaks) {
   for (const std::string name : {"f.csv", "f.csv.gz"}) {
     directory.Write(name, name == "f.csv" ? bytes : Compress("gz", bytes));
     FileSplit split;
-    split.file = {directory.Path(name), false, fs::LocalFileSystem().Stat(directory.Path(name))->size_bytes, 0};
+    split.file = {directory.Path(name), false,
+                  fs::LocalFileSystem().Stat(directory.Path(name))->size_bytes, 0};
     split.end = split.file.size_bytes;
     auto reader = OpenSplit(spec, split, arrow::default_memory_pool());
     ASSERT_TRUE(reader.ok());
@@ -162,7 +163,8 @@ TEST(KnownPitfalls, Rule7_2_MarkBeforeAQuotedFieldWithLineBreaks) {
     while (!last) {
       const auto unit = (*reader)->Fetch();
       ASSERT_TRUE(unit.ok()) << unit.status().ToString();
-      const bool whole_lines = unit->bytes.ends_with('\n') && (!all.empty() || unit->bytes.size() >= first.size());
+      const bool whole_lines =
+          unit->bytes.ends_with('\n') && (!all.empty() || unit->bytes.size() >= first.size());
       EXPECT_TRUE(unit->bytes.empty() || whole_lines) << name << " at byte " << all.size();
       all += unit->bytes;
       last = unit->last;
