@@ -15,7 +15,8 @@ DIRECTORY = pathlib.Path(tempfile.mkdtemp(prefix="sluice-jobs-"))
 ENVIRONMENT = dict(os.environ, XDG_STATE_HOME=str(DIRECTORY / "state"), TZ="UTC")
 failures = []
 
-ENDLESS = "CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='2000', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='100000000');"
+# A sequence is bounded, if far away: it must be told not to be waited for.
+ENDLESS = "SET 'table.dml-sync' = 'false'; SET 'parallelism.default' = '1'; CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='2000', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='100000000');"
 # Takes about a second in the foreground: time for the jobs beside it.
 PAUSE = ("CREATE TEMPORARY TABLE clock (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='10', 'number-of-rows'='10');"
          "CREATE TEMPORARY TABLE nowhere (id BIGINT) WITH ('connector'='blackhole');"
