@@ -8,8 +8,8 @@
 #include <arrow/record_batch.h>
 #include <nlohmann/json.hpp>
 
+#include "common/base64.h"
 #include "common/text.h"
-#include "formats/text/base64.h"
 #include "types/arrow_status.h"
 #include "types/calendar.h"
 
@@ -23,8 +23,8 @@ constexpr std::string_view kBadRecordsField = "quarantine_bad_records";
 constexpr int64_t kLeastRecordsForRatio = 1'000;
 
 std::string Base64(std::string_view bytes) {
-  std::string text(formats::text::Base64Size(bytes.size()), '\0');
-  formats::text::WriteBase64(bytes, text.data());
+  std::string text;
+  AppendBase64(bytes, &text);
   return text;
 }
 
