@@ -102,6 +102,7 @@ Rows DecodeInPieces(RowDecoder& decoder, RowFramer& framer, std::string_view tex
     first = false;
     for (std::string& row : some.rows) all.rows.push_back(std::move(row));
     all.bad += some.bad;
+    if (some.failed) break;  // Another encoding: the reader ends here.
     buffer.erase(0, complete);
   }
   return all;
