@@ -4,6 +4,7 @@
 
 #include "common/nearest_name.h"
 #include "formats/avro/avro_format.h"
+#include "formats/changelog/changelog_formats.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
 #include "formats/orc/orc_format.h"
@@ -13,8 +14,9 @@
 namespace sluice::formats {
 
 std::span<const Format* const> AllFormats() {
-  static const std::array kFormats = {&kCsvFormat, &kJsonFormat,    &kAvroFormat,
-                                      &kOrcFormat, &kParquetFormat, &kRawFormat};
+  static const std::array kFormats = {
+      &kCsvFormat, &kJsonFormat,         &kAvroFormat,      &kOrcFormat,         &kParquetFormat,
+      &kRawFormat, &kDebeziumJsonFormat, &kCanalJsonFormat, &kMaxwellJsonFormat, &kOggJsonFormat};
   return kFormats;
 }
 

@@ -8,8 +8,12 @@
 namespace sluice::formats {
 
 extern const Format kAvroFormat;
+extern const Format kCanalJsonFormat;
 extern const Format kCsvFormat;
+extern const Format kDebeziumJsonFormat;
 extern const Format kJsonFormat;
+extern const Format kMaxwellJsonFormat;
+extern const Format kOggJsonFormat;
 extern const Format kOrcFormat;
 extern const Format kParquetFormat;
 extern const Format kRawFormat;

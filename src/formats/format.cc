@@ -4,6 +4,12 @@
 
 namespace sluice::formats {
 
+Schema ReadSchema::output() const {
+  std::vector<Column> columns = physical.Select(projection).columns();
+  columns.insert(columns.end(), metadata.columns().begin(), metadata.columns().end());
+  return Schema(std::move(columns));
+}
+
 FormatOptions ExtractFormatOptions(const OptionMap& table_options, std::string_view prefix) {
   FormatOptions format;
   format.prefix = prefix;

@@ -56,11 +56,13 @@ struct FormatContext {
 
 /// Columns to read: `physical` is what the format holds (no partition, computed or metadata
 /// columns) in declared order, `projection` the wanted ones as indices into it, in output order
-/// (may be empty: rows are only counted; the batch then has no columns and the right num_rows).
+/// (may be empty: rows are only counted; the batch then has no columns and the right num_rows),
+/// `metadata` those wanted of Format::metadata, behind them.
 struct ReadSchema {
   Schema physical;
   std::vector<int> projection;
-  Schema output() const { return physical.Select(projection); }
+  Schema metadata = {};
+  Schema output() const;
 };
 
 /// A record or field that could not be used.
@@ -87,6 +89,9 @@ struct DecodedRows {
   /// counts all).
   std::vector<BadRecord> bad;
   int64_t bad_count = 0;
+  /// Records that are right and give no row: tombstones within, DDL, tables that the options leave
+  /// out.
+  int64_t ignored_count = 0;
   bool failed = false;  // The table's options say that `bad[0]` fails the read.
 };
 
@@ -182,6 +187,8 @@ struct Format {
   std::span<const OptionSpec> options;  // Keys without prefix.
   RowKindSet read_kinds;                // Row kinds that reading produces.
   RowKindSet write_kinds;               // Row kinds that writing takes.
+  /// Columns that messages offer beside their rows, for reading (ReadSchema::metadata). Null: none.
+  Schema (*metadata)() = nullptr;
   bool holds_messages() const { return make_decoder != nullptr && make_encoder != nullptr; }
 
   /// Checks option values and combinations and that every column's type can be held. Messages as in

@@ -27,6 +27,17 @@ void FieldTable::Learn(size_t place, std::string_view name, int field) {
   expected.key.append(8, '\0');
 }
 
+bool LookUpMember(JsonCursor& cursor, FieldTable& table, size_t place, int* field) {
+  if (cursor.peek() != '"') return cursor.FailUnexpected();
+  std::string_view name;
+  bool had_escapes = false;
+  if (!cursor.ReadString(&name, &had_escapes)) return false;
+  *field = table.Find(name);
+  if (!had_escapes) table.Learn(place, name, *field);
+  cursor.SkipBlanks();
+  return cursor.Take(':') || cursor.FailUnexpected();
+}
+
 JsonColumn::JsonColumn(std::string path_text, const SqlType& type, const JsonOptions& options,
                        text::ColumnBuilder* column)
     : path(std::move(path_text)),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "formats/format.h"
+#include "formats/json/json_cursor.h"
 #include "formats/json/json_options.h"
 #include "formats/text/column_builder.h"
 #include "formats/text/scalar_text.h"
@@ -101,6 +102,19 @@ inline int FieldTable::Match(size_t place, const char* p, size_t rest, size_t* s
   }
   *size = expected.size;
   return expected.field;
+}
+
+/// The same by looking the name up, which is remembered for the next object.
+bool LookUpMember(JsonCursor& cursor, FieldTable& table, size_t place, int* field);
+
+/// On a member of an object: finds its field (-1: unknown) and goes behind the colon.
+inline bool ReadMember(JsonCursor& cursor, FieldTable& table, size_t place, int* field) {
+  size_t key_size = 0;
+  *field = table.Match(place, cursor.position(), cursor.rest(), &key_size);
+  if (key_size == 0) [[unlikely]]
+    return LookUpMember(cursor, table, place, field);
+  cursor.Advance(key_size);
+  return true;
 }
 
 }  // namespace sluice::formats::json

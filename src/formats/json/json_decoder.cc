@@ -46,6 +46,10 @@ JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema,
   reader_ = std::make_unique<JsonReader>(options_, &fields_);
 }
 
+text::ColumnBuilder& JsonDecoder::AddBuilder(const SqlType& type) {
+  return *builders_.emplace_back(std::make_unique<text::ColumnBuilder>(type, pool_));
+}
+
 Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_in_file) {
   if (chunk.size() >= kMaxTextBytes) return TooLarge(chunk.size());
   try {
@@ -156,7 +160,7 @@ inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_
       [[unlikely]] {
     return RejectUnread(pass, record, offset, too_large);
   }
-  if (reader_->ReadRecord(record, &pass.row_count)) [[likely]] {
+  if (ReadRecord(record, &pass.row_count)) [[likely]] {
     if (reader_->error_count() > 0) [[unlikely]]
       AddErrors(pass, record, offset, true);
     if (pass.mapped || rows_before != pass.record || pass.row_count != rows_before + 1)
@@ -164,7 +168,7 @@ inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_
     return true;
   }
   pass.row_count = rows_before;
-  for (const auto& builder : builders_) builder->Truncate(rows_before);
+  TakeBack(rows_before);
   AddErrors(pass, record, offset, false);
   pass.out.failed = !options_.ignore_parse_errors;
   return options_.ignore_parse_errors;
@@ -208,7 +212,7 @@ void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, 
     bad.byte_offset = static_cast<int64_t>(offset);
     bad.byte_length = static_cast<int64_t>(record.size());
     bad.column = errors[i].column;
-    bad.reason = "Failed to deserialize JSON '" + Printable(record) + "'. " + errors[i].reason;
+    bad.reason = Complaint(record) + errors[i].reason;
     if (errors[i].column.empty() && !options_.ignore_parse_errors &&
         !options_.fail_on_missing_field) {
       bad.reason +=
@@ -227,15 +231,22 @@ void JsonDecoder::AddBad(Pass& pass, BadRecord bad) {
     pass.out.bad.push_back(std::move(bad));
 }
 
-/// Forgets what an earlier call that ended early may have left.
-void JsonDecoder::Reset() {
-  for (const auto& builder : builders_) builder->Truncate(0);
+std::string JsonDecoder::Complaint(std::string_view record) const {
+  return "Failed to deserialize JSON '" + Printable(record) + "'. ";
 }
+
+void JsonDecoder::TakeBack(int64_t row_count) {
+  for (const auto& builder : builders_) builder->Truncate(row_count);
+}
+
+/// Forgets what an earlier call that ended early may have left.
+void JsonDecoder::Reset() { TakeBack(0); }
 
 Result<DecodedRows> JsonDecoder::Finish(Pass& pass) {
   arrow::ArrayDataVector arrays;
   for (const auto& builder : builders_) arrays.push_back(builder->Finish());
   pass.out.rows = Batch(arrow::RecordBatch::Make(arrow_schema_, pass.row_count, std::move(arrays)));
+  Complete(&pass.out);
   return std::move(pass.out);
 }
 

@@ -1,4 +1,5 @@
-// json lines and messages to batches.
+// json lines and messages to batches; also the base of the changelog JSONs, whose records are
+// envelopes around rows.
 #pragma once
 
 #include <memory>
@@ -10,12 +11,30 @@
 
 namespace sluice::formats::json {
 
-class JsonDecoder final : public RowDecoder {
+class JsonDecoder : public RowDecoder {
  public:
   JsonDecoder(JsonOptions options, const ReadSchema& schema, const FormatContext& context);
 
-  Result<DecodedRows> DecodeChunk(std::string_view chunk, bool first_in_file) override;
-  Result<DecodedRows> DecodeMessages(std::span<const std::string_view> messages) override;
+  Result<DecodedRows> DecodeChunk(std::string_view chunk, bool first_in_file) final;
+  Result<DecodedRows> DecodeMessages(std::span<const std::string_view> messages) final;
+
+ protected:
+  /// Reads `record` behind `*row` rows and counts its own. False: it is bad, reader().errors() tell
+  /// why, and the columns may have more than `*row` values.
+  virtual bool ReadRecord(std::string_view record, int64_t* row) {
+    return reader_->ReadRecord(record, row);
+  }
+  /// Rows from `row_count` on have not been.
+  virtual void TakeBack(int64_t row_count);
+  /// Adds what the columns do not hold. `*out` has its rows.
+  virtual void Complete(DecodedRows* out) { (void)out; }
+  /// The words in front of the reason why a record is bad.
+  virtual std::string Complaint(std::string_view record) const;
+
+  const JsonOptions& options() const { return options_; }
+  JsonReader& reader() { return *reader_; }
+  /// A column behind those of the rows, filled by ReadRecord.
+  text::ColumnBuilder& AddBuilder(const SqlType& type);
 
  private:
   struct Pass {

@@ -5,7 +5,8 @@
 namespace sluice::formats::json {
 namespace {
 
-const OptionSpec kSpecs[] = {
+// Ready before any other static: the changelog JSONs copy them.
+constinit const OptionSpec kSpecs[] = {
     {"fail-on-missing-field", OptionType::kBoolean, "false",
      "A field that is not there fails the read instead of being NULL."},
     {"ignore-parse-errors", OptionType::kBoolean, "false",

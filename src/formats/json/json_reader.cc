@@ -44,11 +44,34 @@ std::string NumberForTime(TypeKind kind) {
 
 }  // namespace
 
-bool JsonReader::ReadRecord(std::string_view text, int64_t* row) {
+void JsonReader::Begin(std::string_view text) {
   errors_.clear();
   error_count_ = 0;
   cursor_.Start(text, options_.max_depth);
   cursor_.SkipBlanks();
+}
+
+bool JsonReader::ReadRow(const char* position, int64_t row) {
+  cursor_.GoTo(position);
+  if (cursor_.peek() != '{') return cursor_.Fail("Expected an object as the row");
+  return ReadObject(*top_, row);
+}
+
+bool JsonReader::ReadSomeFields(const char* position, int64_t row) {
+  cursor_.GoTo(position);
+  if (cursor_.peek() != '{') return cursor_.Fail("Expected an object as the row");
+  return ReadFields(*top_, row);
+}
+
+bool JsonReader::ReadColumn(const char* position, JsonColumn& column) {
+  cursor_.GoTo(position);
+  return ReadValue(column);
+}
+
+bool JsonReader::Reject(std::string reason) { return BadRecord(std::move(reason)); }
+
+bool JsonReader::ReadRecord(std::string_view text, int64_t* row) {
+  Begin(text);
   bool ok = false;
   if (cursor_.peek() == '{') [[likely]] {
     ok = ReadObject(*top_, *row);
@@ -58,13 +81,18 @@ bool JsonReader::ReadRecord(std::string_view text, int64_t* row) {
   } else {
     ok = cursor_.SkipValue() && cursor_.Fail(kNotAnObject);
   }
-  if (ok) {
-    cursor_.SkipBlanks();
-    if (cursor_.at_end()) [[likely]]
-      return true;
-    return BadRecord(fmt::format("Unexpected text behind the JSON value: \"{}\".",
-                                 Printable({cursor_.position(), cursor_.rest()}, 40)));
-  }
+  return ok ? ExpectEnd() : FailRecord();
+}
+
+bool JsonReader::ExpectEnd() {
+  cursor_.SkipBlanks();
+  if (cursor_.at_end()) [[likely]]
+    return true;
+  return BadRecord(fmt::format("Unexpected text behind the JSON value: \"{}\".",
+                               Printable({cursor_.position(), cursor_.rest()}, 40)));
+}
+
+bool JsonReader::FailRecord() {
   if (cursor_.error() == nullptr) return false;  // A field or a missing name: noted already.
   std::string reason = cursor_.DescribeError();
   if (cursor_.failed_on_depth()) {
@@ -100,20 +128,19 @@ bool JsonReader::ReadTopArray(int64_t* row) {
   return true;
 }
 
-bool JsonReader::ReadObject(FieldTable& table, int64_t row) {
+inline bool JsonReader::ReadObject(FieldTable& table, int64_t row) {
+  return ReadFields(table, row) && (table.all_seen() || FillMissing(table));
+}
+
+bool JsonReader::ReadFields(FieldTable& table, int64_t row) {
   if (!cursor_.Enter()) return false;
   cursor_.Advance(1);
   table.Begin();
   cursor_.SkipBlanks();
   if (!cursor_.Take('}')) {
     for (size_t place = 0;; ++place) {
-      size_t key_size = 0;
-      int field = table.Match(place, cursor_.position(), cursor_.rest(), &key_size);
-      if (key_size > 0) [[likely]] {
-        cursor_.Advance(key_size);
-      } else if (!ReadName(table, place, &field)) {
-        return false;
-      }
+      int field = -1;
+      if (!ReadMember(cursor_, table, place, &field)) return false;
       cursor_.SkipBlanks();
       if (!(field >= 0 ? ReadField(table, field, row) : cursor_.SkipValue())) return false;
       cursor_.SkipBlanks();
@@ -126,18 +153,7 @@ bool JsonReader::ReadObject(FieldTable& table, int64_t row) {
     }
   }
   cursor_.Leave();
-  return table.all_seen() || FillMissing(table);
-}
-
-bool JsonReader::ReadName(FieldTable& table, size_t place, int* field) {
-  if (cursor_.peek() != '"') return cursor_.FailUnexpected();
-  std::string_view name;
-  bool had_escapes = false;
-  if (!cursor_.ReadString(&name, &had_escapes)) return false;
-  *field = table.Find(name);
-  if (!had_escapes) table.Learn(place, name, *field);
-  cursor_.SkipBlanks();
-  return cursor_.Take(':') || cursor_.FailUnexpected();
+  return true;
 }
 
 /// Up to 16 digits, loaded eight at a time: no branch per digit.

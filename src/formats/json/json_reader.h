@@ -37,11 +37,31 @@ class JsonReader {
   int64_t error_count() const { return error_count_; }
   static constexpr size_t kMaxErrors = 64;
 
+  // For envelopes around rows: Begin a record, walk over it with cursor(), read what was found.
+  // Each of them returns false for a bad record; FailRecord then notes the reason, unless a field
+  // was at fault and is noted already.
+
+  /// Starts on `text` and goes to its first character that is no blank.
+  void Begin(std::string_view text);
+  JsonCursor& cursor() { return cursor_; }
+  FieldTable& top() { return *top_; }
+  /// The object at `position` becomes row `row` of the columns.
+  bool ReadRow(const char* position, int64_t row);
+  /// The same, but columns that the object does not name get no value: see top().seen().
+  bool ReadSomeFields(const char* position, int64_t row);
+  /// The value at `position`, which is not blank, is appended to `column`.
+  bool ReadColumn(const char* position, JsonColumn& column);
+  /// Nothing but blanks may follow.
+  bool ExpectEnd();
+  /// The record is bad for `reason`. Returns false.
+  bool Reject(std::string reason);
+  /// Notes what the cursor complains about. Returns false.
+  bool FailRecord();
+
  private:
   bool ReadTopArray(int64_t* row);
   bool ReadObject(FieldTable& table, int64_t row);
-  /// On a name: finds its field (-1: unknown) and goes behind the colon.
-  bool ReadName(FieldTable& table, size_t place, int* field);
+  bool ReadFields(FieldTable& table, int64_t row);
   bool ReadField(FieldTable& table, int field, int64_t row);
   bool FillMissing(FieldTable& table);
 

@@ -65,6 +65,9 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
     source_->bad_record_log().Warn("File " + split.file.path + " was gone before it was read.");
   }
   if (unit->bad_count > 0) CountBadRecords(*unit);
+  if (unit->ignored_count > 0) {
+    context_->metrics->Counter(runtime::metric::kIgnoredRecords) += unit->ignored_count;
+  }
   if (quarantine_) {
     SLUICE_RETURN_NOT_OK(
         quarantine_->Add(split.file.path, unit->record_count, unit->bad_count, unit->taken_out));

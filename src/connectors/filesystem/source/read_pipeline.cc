@@ -131,6 +131,7 @@ Status ReadPipeline::Decode(ReadUnit* unit) {
     unit->line_count = rows.line_count;
     unit->bad = std::move(rows.bad);
     unit->bad_count = rows.bad_count;
+    unit->ignored_count = rows.ignored_count;
     unit->failed = rows.failed;
     unit->fetched.bytes = std::string();
     const std::lock_guard lock(mutex_);

@@ -32,6 +32,7 @@ struct ReadUnit {
   int64_t line_count = 0;
   std::vector<formats::BadRecord> bad;
   int64_t bad_count = 0;
+  int64_t ignored_count = 0;
   std::vector<QuarantinedRecord> taken_out;  // Positions are bytes of the file.
   bool failed = false;                       // bad[0] fails the read.
   bool vanished = false;                     // The file was gone.

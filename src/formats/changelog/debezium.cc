@@ -1,0 +1,97 @@
+// debezium-json: {"before":…,"after":…,"source":{…},"op":"c","ts_ms":…}, alone or as the payload
+// beside its schema (formats.md §7.1).
+#include "formats/changelog/dialect.h"
+
+namespace sluice::formats::changelog {
+namespace {
+
+enum Member { kBefore, kAfter, kOp, kSource, kTsMs };
+
+constinit const OptionSpec kOptions[] = {
+    {"schema-include", OptionType::kBoolean, "false",
+     "Messages are {\"schema\":…,\"payload\":…}, as Kafka Connect writes them with "
+     "value.converter.schemas.enable."},
+};
+
+std::span<const MetadataSpec> Metadata() {
+  static const MetadataSpec kSpecs[] = {
+      {"schema", SqlType::String(), -1, "", MetadataForm::kValue},
+      {"ingestion-timestamp", SqlType::TimestampLtz(3), kTsMs, "", MetadataForm::kMillis},
+      {"source.timestamp", SqlType::TimestampLtz(3), kSource, "ts_ms", MetadataForm::kMillis},
+      {"source.database", SqlType::String(), kSource, "db", MetadataForm::kValue},
+      {"source.schema", SqlType::String(), kSource, "schema", MetadataForm::kValue},
+      {"source.table", SqlType::String(), kSource, "table", MetadataForm::kValue},
+      {"source.properties", SqlType::Map(SqlType::String(), SqlType::String()), kSource, "",
+       MetadataForm::kValue},
+  };
+  return kSpecs;
+}
+
+Status Validate(const ChangelogOptions& options, Direction direction) {
+  if (direction == Direction::kWrite && options.schema_include) {
+    return Status::Validation(
+        "Debezium JSON serialization doesn't support 'debezium-json.schema-include' option been "
+        "set to true.");
+  }
+  return {};
+}
+
+bool RejectNullBefore(Message& message, std::string_view change) {
+  return message.Reject(
+      "The \"before\" field of " + std::string(change) +
+      " message is null, if you are using Debezium Postgres Connector, please check the Postgres "
+      "table has been set REPLICA IDENTITY to FULL level.");
+}
+
+bool RejectNullAfter(Message& message, std::string_view op) {
+  return message.Reject("The \"after\" field of a message with \"op\" \"" + std::string(op) +
+                        "\" is null.");
+}
+
+bool Read(Message& message) {
+  const std::optional<std::string> op = message.Text(kOp);
+  if (!op) {
+    return message.Reject("It has no \"op\". " +
+                          (message.options().schema_include
+                               ? std::string("The \"payload\" must hold it.")
+                               : "Set '" + message.options().json.prefix +
+                                     "schema-include' = 'true' if messages are {\"schema\":…,"
+                                     "\"payload\":…}."));
+  }
+  if (*op == "c" || *op == "r") {
+    if (!message.has_value(kAfter)) return RejectNullAfter(message, *op);
+    return message.Add(RowKind::kInsert, message.position(kAfter));
+  }
+  if (*op == "u") {
+    if (!message.has_value(kBefore)) return RejectNullBefore(message, "UPDATE");
+    if (!message.has_value(kAfter)) return RejectNullAfter(message, *op);
+    return message.Add(RowKind::kUpdateBefore, message.position(kBefore)) &&
+           message.Add(RowKind::kUpdateAfter, message.position(kAfter));
+  }
+  if (*op == "d") {
+    if (!message.has_value(kBefore)) return RejectNullBefore(message, "DELETE");
+    return message.Add(RowKind::kDelete, message.position(kBefore));
+  }
+  return message.RejectUnknown("op", *op);
+}
+
+}  // namespace
+
+const Dialect& DebeziumDialect() {
+  static const Dialect kDialect{
+      .name = "debezium-json",
+      .label = "Debezium JSON",
+      .options = kOptions,
+      .members = {"before", "after", "op", "source", "ts_ms"},
+      .metadata = Metadata(),
+      .validate = &Validate,
+      .read = &Read,
+      .insertion = {R"({"before":null,"after":)", R"(,"op":"c"})"},
+      .removal = {R"({"before":)", R"(,"after":null,"op":"d"})"},
+      .slim_insertion = {R"({"after":)", R"(,"op":"c"})"},
+      .slim_removal = {R"({"before":)", R"(,"op":"d"})"},
+  };
+  return kDialect;
+}
+
+}  // namespace sluice::formats::changelog
