@@ -7,6 +7,7 @@
 #include "connectors/kafka/kafka_sink.h"
 #include "connectors/kafka/kafka_source.h"
 #include "connectors/kafka/record_decoder.h"
+#include "formats/all_formats.h"
 
 namespace sluice::connectors {
 namespace kafka {
@@ -22,7 +23,9 @@ class KafkaTableSource final : public TableSource {
   Status ApplyProjection(std::vector<int> columns,
                          std::vector<std::string> metadata_keys) override {
     for (const std::string& key : metadata_keys) {
-      const std::vector<MetadataColumn> known = KafkaMetadataColumns(true);
+      std::vector<MetadataColumn> known = KafkaMetadataColumns(true);
+      const auto more = FormatMetadataColumns(setup_.table.value.format);
+      known.insert(known.end(), more.begin(), more.end());
       if (std::none_of(known.begin(), known.end(),
                        [&](const auto& column) { return column.key == key; })) {
         return Status::Validation("Kafka tables have no metadata column '" + key + "'.");
@@ -88,7 +91,19 @@ class KafkaTableSink final : public TableSink {
 std::vector<MetadataColumn> Metadata(const TableInfo& table) {
   const auto topic = table.options.find("topic");
   const bool several = topic == table.options.end() || SplitListOption(topic->second).size() > 1;
-  return KafkaMetadataColumns(several);
+  // A format that does not exist is complained about where the options are checked.
+  const formats::Format* format = nullptr;
+  for (const std::string_view option : {"value.format", "format"}) {
+    const auto name = table.options.find(option);
+    if (name == table.options.end()) continue;
+    const auto found = formats::FindFormat(name->second);
+    if (found.ok()) format = *found;
+    break;
+  }
+  std::vector<MetadataColumn> columns = FormatMetadataColumns(format);
+  const auto own = KafkaMetadataColumns(several);
+  columns.insert(columns.end(), own.begin(), own.end());
+  return columns;
 }
 
 Status Validate(const TableInfo& table, const ConnectorContext& context) {
@@ -122,7 +137,7 @@ Result<std::unique_ptr<TableSink>> MakeSink(const TableInfo& table,
 
 const Connector kKafkaConnector{
     .name = "kafka",
-    .doc = "Topics of Apache Kafka as append-only tables.",
+    .doc = "Topics of Apache Kafka as tables: of rows, or of changes with a changelog format.",
     .options = kafka::KafkaOptions(),
     .metadata = &kafka::Metadata,
     .validate = &kafka::Validate,

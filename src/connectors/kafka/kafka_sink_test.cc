@@ -84,12 +84,17 @@ class KafkaSinkTest : public ::testing::Test {
     return operator_->Open(task_);
   }
 
-  Status Write(const std::string& json) {
+  Status Write(const std::string& json, const std::string& kinds = "") {
     const auto rows =
         arrow::json::ArrayFromJSONString(arrow::struct_(schema_.ToArrow()->fields()), json)
             .ValueOrDie();
-    SLUICE_RETURN_NOT_OK(
-        operator_->Process(Batch(arrow::RecordBatch::FromStructArray(rows).ValueOrDie()), out_));
+    std::shared_ptr<arrow::Int8Array> row_kinds;
+    if (!kinds.empty()) {
+      row_kinds = std::static_pointer_cast<arrow::Int8Array>(
+          arrow::json::ArrayFromJSONString(arrow::int8(), kinds).ValueOrDie());
+    }
+    SLUICE_RETURN_NOT_OK(operator_->Process(
+        Batch(arrow::RecordBatch::FromStructArray(rows).ValueOrDie(), row_kinds), out_));
     return Settle();
   }
   /// Step 1 of a checkpoint, and the wait for step 2.
@@ -113,6 +118,22 @@ class KafkaSinkTest : public ::testing::Test {
   RowsOutput out_{Schema()};
   std::unique_ptr<runtime::Operator> operator_;
 };
+
+TEST_F(KafkaSinkTest, WritesChanges) {
+  cluster_.CreateTopic("t", 1);
+  const Status status = Open({{"key.format", "raw"},
+                              {"key.fields", "k"},
+                              {"value.format", "debezium-json"},
+                              {"value.fields-include", "EXCEPT_KEY"}});
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  ASSERT_TRUE(Write(R"([["a", 1], ["a", 1], ["a", 2], ["a", 2]])", "[0, 1, 2, 3]").ok());
+  ASSERT_TRUE(Prepare().ok());
+  EXPECT_THAT(Consume(cluster_.bootstrap_servers(), "t", 0, 4),
+              ElementsAre(R"(a:{"before":null,"after":{"v":1},"op":"c"})",
+                          R"(a:{"before":{"v":1},"after":null,"op":"d"})",
+                          R"(a:{"before":null,"after":{"v":2},"op":"c"})",
+                          R"(a:{"before":{"v":2},"after":null,"op":"d"})"));
+}
 
 TEST_F(KafkaSinkTest, WritesKeysAndValues) {
   cluster_.CreateTopic("t", 1);

@@ -56,7 +56,7 @@ class Reading {
     std::vector<int> physical;
     for (int i = 0; i < options_.schema.column_count(); ++i) physical.push_back(i);
     for (const std::string& key : options_.metadata) {
-      for (const MetadataColumn& column : KafkaMetadataColumns(true)) {
+      for (const MetadataColumn& column : kKafkaConnector.metadata(table)) {
         if (column.key == key) columns.push_back({key, column.type});
       }
     }
@@ -269,6 +269,68 @@ TEST_F(KafkaSourceTest, AvroValuesAndKeys) {
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_THAT(reading.out->rows, ElementsAre("+I[7, 2]", "+I[null, 5]"));
   EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
+}
+
+TEST_F(KafkaSourceTest, ChangesWithMetadataOfTheEnvelope) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues(
+      "t", 0,
+      {R"({"before":null,"after":{"id":1},"source":{"table":"orders","db":"shop"},"op":"c"})",
+       R"({"before":{"id":1},"after":{"id":2},"op":"u","ts_ms":1589978098000})",
+       R"({"before":{"id":2},"after":null,"op":"d"})"});
+  cluster_.Produce("t", 0, {{.key = "k", .value = std::nullopt}, {.value = ""}});  // Tombstones.
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = Bounded({{"format", "debezium-json"}}),
+                   .metadata = {"offset", "value.source.table", "value.ingestion-timestamp",
+                                "value.source.properties"}});
+  const Status status = reading.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[1, 0, orders, null, {table=orders, db=shop}]",
+                                             "-U[1, 1, null, 2020-05-20T12:34:58Z, null]",
+                                             "+U[2, 1, null, 2020-05-20T12:34:58Z, null]",
+                                             "-D[2, 2, null, null, null]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kIgnoredRecords), 1);
+}
+
+TEST_F(KafkaSourceTest, ChangesBesideKeys) {
+  cluster_.CreateTopic("t", 1);
+  cluster_.Produce(
+      "t", 0,
+      {{.key = "{\"id\":1}", .value = R"({"type":"insert","data":{"v":"a"}})"},
+       {.key = "{\"id\":1}", .value = R"({"type":"update","data":{"v":"b"},"old":{"v":"a"}})"},
+       {.key = "{\"id\":1}", .value = std::nullopt}});
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.schema = Schema({{"v", SqlType::String()}, {"id", SqlType::Int()}}),
+                   .options = Bounded({{"key.format", "json"},
+                                       {"key.fields", "id"},
+                                       {"value.format", "maxwell-json"},
+                                       {"value.fields-include", "EXCEPT_KEY"}}),
+                   .metadata = {"value.database", "partition"}});
+  const Status status = reading.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  EXPECT_THAT(reading.out->rows,
+              ElementsAre("+I[a, 1, null, 0]", "-U[a, 1, null, 0]", "+U[b, 1, null, 0]"));
+}
+
+TEST_F(KafkaSourceTest, BadChangesNameTheirPlace) {  // Known pitfalls 14.3.
+  cluster_.CreateTopic("t", 1);
+  cluster_.ProduceValues("t", 0,
+                         {R"({"op_type":"I","after":{"id":1}})", R"({"op_type":"X"})",
+                          R"({"op_type":"I","after":{"id":3}})"});
+  {
+    Reading reading(cluster_.bootstrap_servers(), {.options = Bounded({{"format", "ogg-json"}})});
+    const Status status = reading.RunToEnd();
+    EXPECT_EQ(status.code(), StatusCode::kDataError);
+    EXPECT_THAT(status.ToString(), HasSubstr("t-0@1"));
+    EXPECT_THAT(status.ToString(), HasSubstr("Unknown \"op_type\" value \"X\"."));
+  }
+  Reading reading(
+      cluster_.bootstrap_servers(),
+      {.options = Bounded({{"format", "ogg-json"}, {"ogg-json.ignore-parse-errors", "true"}})});
+  ASSERT_TRUE(reading.RunToEnd().ok());
+  EXPECT_THAT(reading.out->rows, ElementsAre("+I[1]", "+I[3]"));
+  EXPECT_EQ(reading.metrics.Value(runtime::metric::kBadRecords), 1);
 }
 
 // Known pitfalls 14.2.

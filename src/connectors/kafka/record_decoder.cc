@@ -12,16 +12,21 @@
 namespace sluice::connectors::kafka {
 namespace {
 
-/// Which part of a message a column comes from, and which column of that part's batch it is.
+constexpr std::string_view kValuePrefix = "value.";
+
+/// Which part of a message a column comes from, and which column of that part's batch it is, or
+/// which metadata of the message.
 struct ColumnOrigin {
-  bool from_key = false;
+  enum class From { kValue, kKey, kMessage } from = From::kValue;
   int index = 0;
+  std::string key;
 };
 
 /// A key or a value with its decoder.
 struct Part {
   std::unique_ptr<formats::RowDecoder> decoder;
-  std::vector<int> projection;  // Into FormatUse::schema.
+  std::vector<int> projection;   // Into FormatUse::schema.
+  std::vector<Column> metadata;  // Of the format.
 
   int Want(int format_column) {
     projection.push_back(format_column);
@@ -81,7 +86,7 @@ struct RecordDecoder::Rep {
   arrow::MemoryPool* pool = nullptr;
   Part value;
   std::optional<Part> key;
-  std::vector<ColumnOrigin> origins;  // One for each physical column wanted.
+  std::vector<ColumnOrigin> origins;  // One for each column wanted.
   std::shared_ptr<arrow::Schema> schema;
   std::vector<std::string_view> texts;  // Scratch.
 
@@ -92,29 +97,48 @@ struct RecordDecoder::Rep {
       output.push_back(table->physical.column(column));
       // A column in both parts is the value's.
       if (const int place = PlaceOf(table->value.table_columns, column); place >= 0) {
-        origins.push_back({.from_key = false, .index = value.Want(place)});
-      } else {
         origins.push_back(
-            {.from_key = true, .index = key->Want(PlaceOf(table->key->table_columns, column))});
+            {.from = ColumnOrigin::From::kValue, .index = value.Want(place), .key = {}});
+      } else {
+        origins.push_back({.from = ColumnOrigin::From::kKey,
+                           .index = key->Want(PlaceOf(table->key->table_columns, column)),
+                           .key = {}});
       }
     }
-    for (const std::string& name : columns.metadata) {
-      for (const MetadataColumn& column : KafkaMetadataColumns(true)) {
-        if (column.key == name) output.push_back({column.key, column.type});
-      }
-    }
+    AddMetadata(&output);
     schema = Schema(std::move(output)).ToArrow();
     formats::FormatContext context{.session_zone = session_zone, .pool = pool};
     context.keep_bad_records = table->bad_records.puts_aside();
     SLUICE_ASSIGN_OR_RETURN(
-        value.decoder, table->value.format->make_decoder(
-                           table->value.options, {table->value.schema, value.projection}, context));
+        value.decoder,
+        table->value.format->make_decoder(
+            table->value.options, {table->value.schema, value.projection, Schema(value.metadata)},
+            context));
     if (key) {
       SLUICE_ASSIGN_OR_RETURN(
           key->decoder, table->key->format->make_decoder(
                             table->key->options, {table->key->schema, key->projection}, context));
     }
     return {};
+  }
+
+  /// Those of the format stand behind the physical columns in its batch.
+  void AddMetadata(std::vector<Column>* output) {
+    for (const std::string& name : columns.metadata) {
+      for (const MetadataColumn& column : KafkaMetadataColumns(true)) {
+        if (column.key != name) continue;
+        output->push_back({column.key, column.type});
+        origins.push_back({.from = ColumnOrigin::From::kMessage, .index = 0, .key = name});
+      }
+      for (const MetadataColumn& column : FormatMetadataColumns(table->value.format)) {
+        if (column.key != name) continue;
+        output->push_back({column.key, column.type});
+        const size_t index = value.projection.size() + value.metadata.size();
+        origins.push_back(
+            {.from = ColumnOrigin::From::kValue, .index = static_cast<int>(index), .key = {}});
+        value.metadata.push_back({name.substr(kValuePrefix.size()), column.type});
+      }
+    }
   }
 
   Result<formats::DecodedRows> DecodePart(Part& part, bool is_key, const PartitionId& partition,
@@ -131,6 +155,7 @@ struct RecordDecoder::Rep {
     }
     SLUICE_ASSIGN_OR_RETURN(formats::DecodedRows decoded, part.decoder->DecodeMessages(texts));
     out->bad_records += decoded.bad_count;
+    out->ignored_records += decoded.ignored_count;
     // Of many, a few lines in the log are enough.
     constexpr size_t kDescribed = 1'000;
     for (const formats::BadRecord& bad : decoded.bad) {
@@ -174,9 +199,10 @@ struct RecordDecoder::Rep {
     return text + " The record begins with: " + Printable(bytes, 100);
   }
 
-  Result<arrow::ArrayVector> PhysicalColumns(const formats::DecodedRows& value_rows,
-                                             const formats::DecodedRows* key_rows,
-                                             const JoinedRows* joined) const {
+  /// All but those of the message, which stay null.
+  Result<arrow::ArrayVector> PartColumns(const formats::DecodedRows& value_rows,
+                                         const formats::DecodedRows* key_rows,
+                                         const JoinedRows* joined) const {
     std::shared_ptr<arrow::Array> take_value;
     std::shared_ptr<arrow::Array> take_key;
     if (joined != nullptr) {
@@ -186,11 +212,16 @@ struct RecordDecoder::Rep {
     arrow::compute::ExecContext context(pool);
     arrow::ArrayVector arrays;
     for (const ColumnOrigin& origin : origins) {
+      if (origin.from == ColumnOrigin::From::kMessage) {
+        arrays.push_back(nullptr);
+        continue;
+      }
+      const bool from_key = origin.from == ColumnOrigin::From::kKey;
       std::shared_ptr<arrow::Array> array =
-          (origin.from_key ? key_rows->rows : value_rows.rows).column(origin.index);
+          (from_key ? key_rows->rows : value_rows.rows).column(origin.index);
       if (joined != nullptr) {
         SLUICE_ASSIGN_ARROW(
-            array, arrow::compute::Take(*array, origin.from_key ? *take_key : *take_value,
+            array, arrow::compute::Take(*array, from_key ? *take_key : *take_value,
                                         arrow::compute::TakeOptions::NoBoundsCheck(), &context));
       }
       arrays.push_back(std::move(array));
@@ -198,6 +229,15 @@ struct RecordDecoder::Rep {
     return arrays;
   }
 };
+
+std::vector<MetadataColumn> FormatMetadataColumns(const formats::Format* format) {
+  std::vector<MetadataColumn> columns;
+  if (format == nullptr || format->metadata == nullptr) return columns;
+  const Schema offered = format->metadata();
+  for (const Column& column : offered.columns())
+    columns.push_back({.key = std::string(kValuePrefix) + column.name, .type = column.type});
+  return columns;
+}
 
 RecordDecoder::RecordDecoder(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 RecordDecoder::~RecordDecoder() = default;
@@ -231,14 +271,12 @@ Result<DecodedMessages> RecordDecoder::Decode(const PartitionId& partition,
       joined ? static_cast<int64_t>(joined->value_rows.size()) : value.rows.row_count();
   const std::span<const int32_t> record_of_row =
       joined ? joined->record_of_row : value.record_of_row;
-  SLUICE_ASSIGN_OR_RETURN(
-      arrow::ArrayVector arrays,
-      rep.PhysicalColumns(value, key ? &*key : nullptr, joined ? &*joined : nullptr));
-  for (const std::string& name : rep.columns.metadata) {
-    SLUICE_ASSIGN_OR_RETURN(
-        std::shared_ptr<arrow::Array> array,
-        MetadataArray(name, partition, messages, record_of_row, rows, rep.pool));
-    arrays.push_back(std::move(array));
+  SLUICE_ASSIGN_OR_RETURN(arrow::ArrayVector arrays, rep.PartColumns(value, key ? &*key : nullptr,
+                                                                     joined ? &*joined : nullptr));
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (arrays[i] != nullptr) continue;
+    SLUICE_ASSIGN_OR_RETURN(arrays[i], MetadataArray(rep.origins[i].key, partition, messages,
+                                                     record_of_row, rows, rep.pool));
   }
   std::shared_ptr<arrow::Int8Array> kinds = value.rows.row_kinds();
   if (kinds && joined) {

@@ -30,9 +30,13 @@ struct ScanColumns {
 /// name theirs.
 std::vector<MetadataColumn> KafkaMetadataColumns(bool writable_topic);
 
+/// Metadata columns of the value's format, which is null when it is not known yet: "value.table".
+std::vector<MetadataColumn> FormatMetadataColumns(const formats::Format* format);
+
 struct DecodedMessages {
   Batch rows;
   int64_t null_messages = 0;
+  int64_t ignored_records = 0;  // Right, without a row: DDL, tables that the options leave out.
   int64_t bad_records = 0;
   /// Texts of bad records that were skipped or nulled, a bounded sample.
   std::vector<std::string> bad_texts;
