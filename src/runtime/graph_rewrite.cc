@@ -44,6 +44,21 @@ bool IsFusible(const JobGraph& graph, const Edge& edge) {
          count([&edge](const Edge& other) { return other.to == edge.to; }) == 1;
 }
 
+/// Gives vertex `index`, and what follows it subtask by subtask, `parallelism` subtasks.
+void Narrow(JobGraph* graph, int index, int parallelism) {
+  graph->vertices[static_cast<size_t>(index)].parallelism = parallelism;
+  for (Edge& edge : graph->edges) {
+    if (edge.from != index || edge.exchange != Exchange::kForward) continue;
+    const auto inputs = std::count_if(graph->edges.begin(), graph->edges.end(),
+                                      [&edge](const Edge& other) { return other.to == edge.to; });
+    if (inputs == 1) {
+      Narrow(graph, edge.to, parallelism);
+    } else {
+      edge.exchange = Exchange::kGather;
+    }
+  }
+}
+
 void RemoveVertex(JobGraph* graph, int index) {
   graph->vertices.erase(graph->vertices.begin() + index);
   for (Edge& edge : graph->edges) {
@@ -108,6 +123,10 @@ JobGraph SplitSources(JobGraph graph, const std::vector<int>& reader_counts) {
     const int readers = std::max(reader_counts[v], 1);
     if (readers >= graph.vertices[v].parallelism) continue;
     const int index = static_cast<int>(v);
+    if (graph.vertices[v].keeps_order) {
+      Narrow(&graph, index, readers);
+      continue;
+    }
     if (graph.vertices[v].chain.empty()) {
       // Nothing to cut: what follows takes its batches from whichever reader has some.
       graph.vertices[v].parallelism = readers;

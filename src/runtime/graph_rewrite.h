@@ -16,7 +16,8 @@ JobGraph FuseForwardEdges(JobGraph graph);
 
 /// A source that wants fewer readers than its vertex has subtasks is cut off from its chain, so
 /// that the chain runs on all cores behind a rebalance. `reader_counts[v]` is what the source of
-/// vertex v wants (0 for vertices without one).
+/// vertex v wants (0 for vertices without one). Where the order must be kept, the chain and what
+/// follows it by forward edges get as few subtasks instead.
 JobGraph SplitSources(JobGraph graph, const std::vector<int>& reader_counts);
 
 }  // namespace sluice::runtime

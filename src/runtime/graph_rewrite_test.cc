@@ -67,6 +67,22 @@ TEST(GraphRewriteTest, WithoutAChainTheForwardEdgeBecomesARebalance) {
   EXPECT_TRUE(CheckGraph(split).ok());
 }
 
+TEST(GraphRewriteTest, ASourceOfChangesKeepsTheirOrder) {
+  JobGraph graph;
+  graph.vertices = {testing::SourceVertex({}, 4), Chain("a", 4), Chain("u", 4), Chain("k", 4),
+                    testing::SourceVertex({}, 4)};
+  graph.vertices[0].keeps_order = true;
+  graph.edges = {{0, 1}, {1, 2}, {4, 2}, {2, 3, Exchange::kHash}};
+  const JobGraph split = SplitSources(graph, {1, 0, 0, 0, 4});
+  EXPECT_EQ(split.vertices[0].parallelism, 1);
+  EXPECT_EQ(split.vertices[1].parallelism, 1);
+  EXPECT_EQ(split.vertices[2].parallelism, 4);
+  EXPECT_EQ(split.edges[0].exchange, Exchange::kForward);
+  EXPECT_EQ(split.edges[1].exchange, Exchange::kGather);
+  EXPECT_EQ(split.edges[2].exchange, Exchange::kForward);
+  EXPECT_TRUE(CheckGraph(split).ok());
+}
+
 TEST(GraphRewriteTest, RefusesWhatCannotRun) {
   JobGraph good;
   good.vertices = {testing::SourceVertex({}, 2), Chain("a", 2)};

@@ -26,6 +26,8 @@ struct Vertex {
   /// Set for sources. `source_id` addresses its state.
   std::function<Result<std::shared_ptr<Source>>()> make_source;
   std::string source_id;
+  /// Rows of one subtask must not be spread over several: changes of a row have an order.
+  bool keeps_order = false;
   std::vector<OperatorSpec> chain;
 };
 

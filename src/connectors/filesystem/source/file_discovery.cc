@@ -67,6 +67,22 @@ Result<std::vector<PartitionDirectory>> FileDiscovery::FilterPartitions(
 }
 
 Result<std::vector<FileDiscovery::Found>> FileDiscovery::FindFiles() {
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Found> found, ListFiles());
+  // Files of changes are read in the order in which they were written; of two of one moment the
+  // shorter name was first: part-…-9 before part-…-10.
+  if (!spec_->format->read_kinds.insert_only()) {
+    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+      const auto key = [](const Found& f) {
+        return std::make_tuple(f.file.modified_ms, f.file.path.size(),
+                               std::string_view(f.file.path));
+      };
+      return key(a) < key(b);
+    });
+  }
+  return found;
+}
+
+Result<std::vector<FileDiscovery::Found>> FileDiscovery::ListFiles() {
   std::vector<Found> found;
   if (spec_->partition_keys.empty()) {
     auto files = spec_->listing->ListFiles(spec_->listing->root());

@@ -36,6 +36,7 @@ class FileDiscovery {
   Result<std::vector<PartitionDirectory>> FilterPartitions(
       std::vector<PartitionDirectory> partitions) const;
   Result<std::vector<Found>> FindFiles();
+  Result<std::vector<Found>> ListFiles();
   Result<std::vector<FileSplit>> MakeSplits(const std::vector<Found>& files);
   Status SplitContainer(const Found& found, std::vector<FileSplit>* splits) const;
   void SplitText(const Found& found, int64_t split_bytes, std::vector<FileSplit>* splits) const;

@@ -14,20 +14,22 @@ Status FileSource::Open(const runtime::SourceContext& context,
     SLUICE_ASSIGN_OR_RETURN(
         quarantine_, Quarantine::Open(spec_->bad_records, spec_->table_identifier, restored));
   }
+  // Changes take effect one after another, from file to file as well.
+  const bool keeps_order = !spec_->format->read_kinds.insert_only();
   if (!bounded()) {
     // The first look is part of the start: a directory that cannot be read is told at once.
     SLUICE_ASSIGN_OR_RETURN(std::vector<FileSplit> splits, discovery_->FindNew(&processed_));
     pool_.Add(std::move(splits));
     next_discovery_ms_ = context.clock->NowMillis() + *spec_->options.monitor_interval_ms;
-    reader_count_ = context.parallelism;
+    reader_count_ = keeps_order ? 1 : context.parallelism;
     return {};
   }
   if (restored == nullptr) {
     SLUICE_ASSIGN_OR_RETURN(std::vector<FileSplit> splits, discovery_->FindAll());
     pool_.Add(std::move(splits));
   }
-  reader_count_ = static_cast<int>(
-      std::clamp<size_t>(pool_.size(), 1, static_cast<size_t>(context.parallelism)));
+  const auto most = static_cast<size_t>(keeps_order ? 1 : context.parallelism);
+  reader_count_ = static_cast<int>(std::clamp<size_t>(pool_.size(), 1, most));
   return {};
 }
 
