@@ -30,6 +30,15 @@ std::unique_ptr<Accumulator> MakeArrayAgg(const SqlType& result, arrow::MemoryPo
 std::unique_ptr<Accumulator> MakeDistinct(const SqlType& input, std::unique_ptr<Accumulator> inner,
                                           arrow::MemoryPool* pool);
 
+/// MIN (`least`) or MAX of rows that may be taken back: keeps every value and how often it is
+/// there.
+Result<std::unique_ptr<Accumulator>> MakeExtremeOfChanges(const SqlType& type, bool least,
+                                                          arrow::MemoryPool* pool);
+/// MakeDistinct for rows that may be taken back; `inner` is retractable.
+std::unique_ptr<Accumulator> MakeDistinctOfChanges(const SqlType& input,
+                                                   std::unique_ptr<Accumulator> inner,
+                                                   arrow::MemoryPool* pool);
+
 /// True when row `row` takes part: `selected` (null: all do) is TRUE there.
 inline bool IsSelected(const arrow::BooleanArray* selected, int64_t row) {
   return selected == nullptr || (selected->IsValid(row) && selected->Value(row));

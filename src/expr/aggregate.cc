@@ -119,9 +119,11 @@ Result<AggregateCall> MakeAggregate(std::string_view name, std::vector<ExprPtr> 
 namespace {
 
 Result<std::unique_ptr<Accumulator>> MakePlain(const AggregateCall& call, const SqlType& input,
-                                               arrow::MemoryPool* pool) {
+                                               arrow::MemoryPool* pool, bool retracts) {
   using internal::Pick;
   const std::string& name = call.name;
+  if (retracts && (name == "MIN" || name == "MAX"))
+    return internal::MakeExtremeOfChanges(call.type, name == "MIN", pool);
   if (name == "COUNT") return internal::MakeCount(pool);
   if (name == "SUM" || name == "AVG") {
     return internal::MakeSum(input, call.type, name == "AVG", pool);
@@ -146,11 +148,19 @@ Result<std::unique_ptr<Accumulator>> MakePlain(const AggregateCall& call, const 
 }  // namespace
 
 Result<std::unique_ptr<Accumulator>> MakeAccumulator(const AggregateCall& call,
-                                                     arrow::MemoryPool* pool) {
+                                                     arrow::MemoryPool* pool, bool retracts) {
   const SqlType input = call.arguments.empty() ? SqlType::Null() : call.arguments[0]->type();
-  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Accumulator> made, MakePlain(call, input, pool));
+  SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Accumulator> made,
+                          MakePlain(call, input, pool, retracts));
+  if (retracts && !made->retractable()) {
+    return Status::Unsupported(
+        call.name +
+        " over an input with updates or deletes is not supported yet: it cannot take a row back. "
+        "COUNT, SUM, AVG, MIN and MAX can.");
+  }
   if (!call.distinct) return made;
-  return internal::MakeDistinct(input, std::move(made), pool);
+  return retracts ? internal::MakeDistinctOfChanges(input, std::move(made), pool)
+                  : internal::MakeDistinct(input, std::move(made), pool);
 }
 
 Status AddRows(const AggregateCall& call, Accumulator& accumulator, const arrow::RecordBatch& rows,

@@ -48,7 +48,7 @@ class Accumulator {
   /// where `selected` (may be null) is not true are left out. `row_count` values.
   virtual Status Add(const arrow::Array* values, std::span<const int32_t> group_of_row,
                      const arrow::BooleanArray* selected) = 0;
-  /// True when Retract works: COUNT, SUM, AVG without DISTINCT.
+  /// True when Retract works.
   virtual bool retractable() const = 0;
   /// Takes rows away again, for changelog input.
   virtual Status Retract(const arrow::Array* values, std::span<const int32_t> group_of_row,
@@ -66,8 +66,11 @@ class Accumulator {
   virtual int64_t memory_bytes() const = 0;
 };
 
+/// With `retracts` one that can take rows back; kUnsupported, by name, where there is none. It
+/// keeps more: MIN and MAX every value of a group, DISTINCT how often each came.
 Result<std::unique_ptr<Accumulator>> MakeAccumulator(const AggregateCall& call,
-                                                     arrow::MemoryPool* pool);
+                                                     arrow::MemoryPool* pool,
+                                                     bool retracts = false);
 
 /// Evaluates the arguments and the filter of `call` over `rows` and adds them.
 Status AddRows(const AggregateCall& call, Accumulator& accumulator, const arrow::RecordBatch& rows,
