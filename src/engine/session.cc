@@ -94,7 +94,13 @@ Result<sql::PhysicalContext> Session::MakePhysicalContext() {
 
 Status Session::Plan(std::vector<sql::PlanPtr*> queries) {
   SLUICE_ASSIGN_OR_RETURN(const sql::PhysicalContext context, MakePhysicalContext());
+  const auto repeats = state_.configuration.find("table.exec.source.cdc-events-duplicate");
+  const bool normalize =
+      repeats != state_.configuration.end() && EqualsIgnoreCaseAscii(repeats->second, "true");
   for (sql::PlanPtr* query : queries) {
+    ForEachScan(*query, [&](sql::ScanNode* scan) {
+      scan->normalize = normalize && scan->table->primary_key.has_value();
+    });
     SLUICE_ASSIGN_OR_RETURN(*query, sql::Optimize(*query, context.eval));
   }
   sql::ShareScans(queries);

@@ -310,7 +310,7 @@ void AddTableKeys(Specs* specs) {
       {.key = "table.exec.source.cdc-events-duplicate",
        .type = kBoolean,
        .default_text = "false",
-       .doc = "Whether change events may come twice."},
+       .doc = "Whether change events may come twice: repeats are taken out by primary key."},
       {.key = "table.optimizer.reuse-sub-plan-enabled",
        .type = kBoolean,
        .default_text = "true",

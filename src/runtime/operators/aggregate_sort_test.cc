@@ -1,7 +1,13 @@
+#include <map>
+#include <numeric>
+#include <random>
+#include <set>
+
 #include <gtest/gtest.h>
 
 #include "expr/builder.h"
 #include "runtime/job_test_support.h"
+#include "runtime/operators/changelog_normalize.h"
 #include "runtime/operators/hash_aggregate.h"
 #include "runtime/operators/result_queue.h"
 #include "runtime/operators/sort.h"
@@ -153,6 +159,94 @@ TEST(HashAggregateTest, TakesRowsBack) {
   EXPECT_EQ(driver.Push(Rows({{1, 6}}, {kD})), "-D 1 6 1");
 }
 
+/// MIN, MAX, COUNT(DISTINCT), SUM(DISTINCT) of column b by a, over an input that takes rows back.
+std::unique_ptr<HashAggregateOperator> ExtremesAndDistincts() {
+  AggregateSpec spec;
+  spec.keys = {expr::MakeColumn(0, SqlType::Bigint())};
+  std::vector<Column> output = {{"a", SqlType::Bigint()}};
+  for (const auto& [name, distinct] : std::vector<std::pair<std::string, bool>>{
+           {"MIN", false}, {"MAX", false}, {"COUNT", true}, {"SUM", true}}) {
+    spec.calls.push_back(
+        *expr::MakeAggregate(name, {expr::MakeColumn(1, SqlType::Bigint())}, distinct));
+    output.push_back({name, spec.calls.back().type});
+  }
+  spec.output = Schema(std::move(output));
+  spec.streaming = true;
+  spec.input_changes = true;
+  return std::make_unique<HashAggregateOperator>(std::move(spec));
+}
+
+TEST(HashAggregateTest, ExtremesAndDistinctsTakeRowsBack) {
+  Driver driver(ExtremesAndDistincts());
+  EXPECT_EQ(driver.Push(Rows({{1, 5}, {1, 3}, {1, 5}})),
+            "+I 1 5 5 1 5; -U 1 5 5 1 5; +U 1 3 5 2 8");
+  EXPECT_EQ(driver.Push(Rows({{1, 5}}, {kD})), "");  // It is still there once.
+  EXPECT_EQ(driver.Push(Rows({{1, 5}}, {kD})), "-U 1 3 5 2 8; +U 1 3 3 1 3");
+  Driver after(ExtremesAndDistincts());
+  after.Restore({driver.Snapshot()});
+  EXPECT_EQ(after.Push(Rows({{1, 9}, {1, 3}}, {kI, kUb})),
+            "-U 1 3 3 1 3; +U 1 3 9 2 12; -U 1 3 9 2 12; +U 1 9 9 1 9");
+  EXPECT_EQ(after.Push(Rows({{1, 9}}, {kD})), "-D 1 9 9 1 9");
+  // Taken back before it came: together nothing.
+  EXPECT_EQ(after.Push(Rows({{2, 4}}, {kD})), "");
+  EXPECT_EQ(after.Push(Rows({{2, 4}, {2, 6}})), "+I 2 6 6 1 6");
+}
+
+TEST(HashAggregateTest, RandomChangesOfExtremesAndDistincts) {
+  std::mt19937 random(7);
+  auto driver =
+      std::make_unique<Driver<std::unique_ptr<HashAggregateOperator>>>(ExtremesAndDistincts());
+  std::map<int64_t, std::multiset<int64_t>> oracle;
+  std::multiset<std::string> folded;
+  const auto fold = [&](const std::string& text) {
+    for (size_t at = 0; at < text.size();) {
+      const size_t end = std::min(text.find("; ", at), text.size());
+      const std::string row = text.substr(at + 3, end - at - 3);
+      if (text[at] == '+') {
+        folded.insert(row);
+      } else {
+        ASSERT_EQ(folded.count(row), 1u) << text;
+        folded.erase(row);
+      }
+      at = end + 2;
+    }
+  };
+  for (int step = 0; step < 400; ++step) {
+    std::vector<std::pair<int64_t, int64_t>> rows;
+    std::vector<RowKind> kinds;
+    for (uint32_t n = 1 + random() % (step % 50 == 49 ? 600 : 5); n > 0; --n) {
+      const int64_t key = random() % 4;
+      auto& values = oracle[key];
+      const bool back = !values.empty() && random() % 2 == 0;
+      const int64_t value = back ? *std::next(values.begin(), random() % values.size())
+                                 : static_cast<int64_t>(random() % 20);
+      if (back) {
+        values.erase(values.find(value));
+      } else {
+        values.insert(value);
+      }
+      rows.push_back({key, value});
+      kinds.push_back(back ? kD : kI);
+    }
+    fold(driver->Push(Rows(rows, kinds)));
+    if (step % 37 == 0) {
+      const StateFields state = driver->Snapshot();
+      driver =
+          std::make_unique<Driver<std::unique_ptr<HashAggregateOperator>>>(ExtremesAndDistincts());
+      driver->Restore({state});
+    }
+  }
+  std::multiset<std::string> expected;
+  for (const auto& [key, values] : oracle) {
+    if (values.empty()) continue;
+    const std::set<int64_t> distinct(values.begin(), values.end());
+    expected.insert(std::to_string(key) + " " + std::to_string(*values.begin()) + " " +
+                    std::to_string(*values.rbegin()) + " " + std::to_string(distinct.size()) + " " +
+                    std::to_string(std::accumulate(distinct.begin(), distinct.end(), 0)));
+  }
+  EXPECT_EQ(folded, expected);
+}
+
 TEST(HashAggregateTest, StateMovesToAnotherParallelism) {
   Driver before(Aggregate(true));
   std::vector<std::pair<int64_t, int64_t>> rows;
@@ -184,13 +278,15 @@ TEST(HashAggregateTest, NamesTheOptionWhenMemoryDoesNotSuffice) {
 }
 
 std::unique_ptr<SortOperator> Sort(std::optional<int64_t> limit, int64_t offset = 0,
-                                   bool emit_changes = false, bool descending = false) {
+                                   bool emit_changes = false, bool descending = false,
+                                   bool input_changes = false) {
   SortSpec spec;
   spec.keys.push_back({expr::MakeColumn(0, SqlType::Bigint()), descending, !descending});
   spec.limit_rows = limit;
   spec.offset_rows = offset;
   spec.schema = Schema({{"a", SqlType::Bigint()}, {"b", SqlType::Bigint()}});
   spec.emit_changes = emit_changes;
+  spec.input_changes = input_changes;
   return std::make_unique<SortOperator>(std::move(spec));
 }
 
@@ -236,9 +332,66 @@ TEST(SortTest, TopNFollowsItsInputAndItsState) {
 }
 
 TEST(SortTest, TopNBringsARowBackWhenAnotherGoes) {
-  Driver driver(Sort(1, 0, true));
-  EXPECT_EQ(driver.Push(Rows({{5, 0}, {3, 0}}, {kI, kI})), "+I 3 0");
+  Driver driver(Sort(1, 0, true, false, true));
+  EXPECT_EQ(driver.Push(Rows({{5, 0}, {3, 0}})), "+I 3 0");
   EXPECT_EQ(driver.Push(Rows({{3, 0}}, {kD})), "-D 3 0; +I 5 0");
+}
+
+TEST(SortTest, WithoutKeysTheFirstToComeStay) {
+  SortSpec spec;
+  spec.limit_rows = 2;
+  spec.schema = Schema({{"a", SqlType::Bigint()}, {"b", SqlType::Bigint()}});
+  spec.emit_changes = true;
+  spec.input_changes = true;
+  Driver driver(std::make_unique<SortOperator>(std::move(spec)));
+  EXPECT_EQ(driver.Push(Rows({{5, 0}, {3, 0}, {4, 0}})), "+I 5 0; +I 3 0");
+  EXPECT_EQ(driver.Push(Rows({{5, 0}, {5, 1}}, {kUb, kUa})), "-D 5 0; +I 4 0");
+}
+
+std::unique_ptr<ChangelogNormalizeOperator> Normalize() {
+  return std::make_unique<ChangelogNormalizeOperator>(
+      std::vector<int>{0}, Schema({{"a", SqlType::Bigint()}, {"b", SqlType::Bigint()}}));
+}
+
+TEST(ChangelogNormalizeTest, TakesRepeatsOut) {
+  Driver driver(Normalize());
+  EXPECT_EQ(driver.Push(Rows({{1, 1}, {1, 1}, {2, 5}})), "+I 1 1; +I 2 5");
+  // The update comes twice, its row before is not needed.
+  EXPECT_EQ(driver.Push(Rows({{1, 1}, {1, 2}, {1, 1}, {1, 2}, {1, 3}}, {kUb, kUa, kUb, kUa, kUa})),
+            "-U 1 1; +U 1 2; -U 1 2; +U 1 3");
+  // What goes is the row that is kept, once.
+  EXPECT_EQ(driver.Push(Rows({{1, 9}, {1, 3}, {3, 3}}, {kD, kD, kD})), "-D 1 3");
+  EXPECT_EQ(driver.Push(Rows({{1, 3}}, {kUa})), "+I 1 3");
+}
+
+TEST(ChangelogNormalizeTest, StateMovesToAnotherParallelism) {
+  Driver before(Normalize());
+  std::vector<std::pair<int64_t, int64_t>> rows;
+  for (int64_t i = 0; i < 50; ++i) rows.push_back({i, i});
+  before.Push(Rows(rows));
+  before.Push(Rows({{7, 7}}, {kD}));
+  const StateFields state = before.Snapshot();
+  int known = 0;
+  for (int subtask = 0; subtask < 3; ++subtask) {
+    Driver after(Normalize(), 1 << 30, subtask, 3);
+    after.Restore({state});
+    for (int64_t i = 0; i < 50; ++i) known += after.Push(Rows({{i, i}})).empty() ? 1 : 0;
+  }
+  EXPECT_EQ(known, 49);
+}
+
+TEST(ChangelogNormalizeTest, ForgetsWhatIsGone) {
+  Driver driver(Normalize());
+  int64_t most = 0;
+  for (int64_t round = 0; round < 60; ++round) {
+    std::vector<std::pair<int64_t, int64_t>> rows;
+    for (int64_t i = 0; i < 5'000; ++i) rows.push_back({round * 5'000 + i, i});
+    driver.Push(Rows(rows));
+    driver.Push(Rows(rows, std::vector<RowKind>(rows.size(), kD)));
+    most = std::max(most, driver.budget.used_bytes());
+  }
+  EXPECT_LT(most, 30 << 20);
+  EXPECT_EQ(driver.Push(Rows({{1, 1}})), "+I 1 1");
 }
 
 std::string Enforced(SqlType type, bool trim_and_pad, const std::vector<std::string>& values) {

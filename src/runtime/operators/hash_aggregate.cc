@@ -57,13 +57,7 @@ Status HashAggregateOperator::MakeTables() {
   table_ = std::make_unique<expr::GroupTable>(key_schema_, eval_.pool);
   for (const expr::AggregateCall& call : spec_.calls) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<expr::Accumulator> accumulator,
-                            expr::MakeAccumulator(call, eval_.pool));
-    if (spec_.input_changes && !accumulator->retractable()) {
-      return Status::Unsupported(call.name + (call.distinct ? "(DISTINCT …)" : "") +
-                                 " over an input with updates or deletes is not built yet: it "
-                                 "cannot take a row back. Run the query in batch mode, or "
-                                 "aggregate before the input changes.");
-    }
+                            expr::MakeAccumulator(call, eval_.pool, spec_.input_changes));
     accumulators_.push_back(std::move(accumulator));
   }
   if (spec_.keys.empty()) {

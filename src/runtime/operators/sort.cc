@@ -14,7 +14,9 @@ constexpr int64_t kCutBackRows = 64 << 10;
 
 }  // namespace
 
-SortOperator::SortOperator(SortSpec spec) : spec_(std::move(spec)), held_(spec_.schema) {}
+SortOperator::SortOperator(SortSpec spec) : spec_(std::move(spec)), held_(spec_.schema) {
+  if (spec_.input_changes) held_.set_has_changes();
+}
 
 Status SortOperator::Open(TaskContext& context) {
   SLUICE_RETURN_NOT_OK(Operator::Open(context));
@@ -31,7 +33,7 @@ Status SortOperator::Process(Batch batch, Output& out) {
   SLUICE_RETURN_NOT_OK(memory_.Set(held_.bytes()));
   if (spec_.emit_changes) return EmitDifference(out);
   if (spec_.limit_rows && !held_.has_changes() &&
-      held_.row_count() > wanted_rows() + kCutBackRows) {
+      held_.row_count() - kCutBackRows > wanted_rows()) {
     SLUICE_ASSIGN_OR_RETURN(auto first, FirstRows());
     held_.Replace(std::move(first));
     return memory_.Set(held_.bytes());

@@ -27,6 +27,8 @@ struct SortSpec {
   /// False: sorted rows once, at the end of input. True (needs a limit): the first rows as a
   /// changelog that follows the input.
   bool emit_changes = false;
+  /// The input may take rows back: those behind the limit are kept, they may move up.
+  bool input_changes = false;
 };
 
 // Holds the rows in memory; with a limit over an input of inserts only those that can still be

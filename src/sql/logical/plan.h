@@ -3,6 +3,7 @@
 // bound over the child's columns by position.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -89,6 +90,10 @@ struct ScanNode final : PlanNode {
       partitions;                     // Those left after pruning; nullopt: not pruned.
   expr::ExprPtr partition_predicate;  // Over partition keys by key position.
   std::optional<int64_t> limit;
+  /// Changes may come more than once (table.exec.source.cdc-events-duplicate) and the primary key
+  /// tells which are the same: repeats are taken out behind the scan, which keeps the key's
+  /// columns.
+  bool normalize = false;
   /// The connector's object, made by the planner when first needed; its push-downs are applied
   /// once, by the physical planner.
   std::shared_ptr<connectors::TableSource> source;
@@ -96,6 +101,17 @@ struct ScanNode final : PlanNode {
       used_filters;  // Over physical columns: those the connector skips data by.
   bool limit_used = false;
   std::shared_ptr<const ScanProduction> production;  // Made with `source`.
+
+  /// The output columns that are in the table's primary key.
+  std::vector<int> KeyColumns() const {
+    std::vector<int> keys;
+    if (!table->primary_key) return keys;
+    for (const std::string& name : table->primary_key->columns) {
+      const auto at = std::find(columns.begin(), columns.end(), table->IndexOf(name));
+      if (at != columns.end()) keys.push_back(static_cast<int>(at - columns.begin()));
+    }
+    return keys;
+  }
 };
 
 /// Constant rows.

@@ -50,6 +50,10 @@ RowKindSet KindsOf(const PlanNode& plan, bool streaming) {
       if (!streaming || !sort.limit) return RowKindSet::InsertOnly();
       return RowKindSet::All();  // Top-N.
     }
+    case PlanKind::kLimit:
+      // When one of the first rows goes, another takes its place.
+      if (!streaming || input.insert_only()) return RowKindSet::InsertOnly();
+      return RowKindSet::All();
     case PlanKind::kJoin:
       return RowKindSet::InsertOnly();  // Its inputs are bounded, and changes settled before.
     case PlanKind::kReplicate:
@@ -94,16 +98,6 @@ Status CheckQueryPlan(const PlanNode& plan, bool streaming) {
           "Sort on a non-time-attribute field is not supported. Add a LIMIT, sort by an ascending "
           "time "
           "attribute first, or SET 'execution.runtime-mode' = 'batch'.");
-    }
-  }
-  if (streaming && plan.kind == PlanKind::kLimit &&
-      !KindsOf(*plan.inputs[0], streaming).insert_only()) {
-    const PlanNode* below = plan.inputs[0].get();
-    while (below->kind == PlanKind::kProject) below = below->inputs[0].get();
-    if (below->kind != PlanKind::kSort) {
-      return Status::Unsupported(
-          "LIMIT over rows that change later is not supported yet. Add ORDER BY, or SET "
-          "'execution.runtime-mode' = 'batch'.");
     }
   }
   if (streaming && plan.kind == PlanKind::kJoin && !IsBounded(plan)) {

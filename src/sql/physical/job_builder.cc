@@ -4,6 +4,7 @@
 
 #include "common/text.h"
 #include "expr/builder.h"
+#include "runtime/operators/changelog_normalize.h"
 #include "runtime/operators/limit.h"
 #include "runtime/operators/not_null_enforcer.h"
 #include "runtime/operators/project_filter.h"
@@ -94,14 +95,31 @@ Result<JobBuilder::Stream> JobBuilder::BuildScan(const PlanPtr& plan) {
   const int vertex = AddVertex("Source: " + scan.path.object, parallelism);
   SLUICE_ASSIGN_OR_RETURN(graph_.vertices[static_cast<size_t>(vertex)].make_source,
                           MakeScanSource(scan, context_.connector, context_.eval));
+  graph_.vertices[static_cast<size_t>(vertex)].keeps_order =
+      !scan.source->row_kinds().insert_only();
   const std::string scope =
       std::exchange(scope_, "");  // Sources are addressed by their table alone.
   graph_.vertices[static_cast<size_t>(vertex)].source_id = NextId("source:" + scan.path.ToString());
   scope_ = scope;
+  Stream stream{vertex, true};
+  if (scan.normalize && !scan.source->row_kinds().insert_only()) stream = Normalize(scan, stream);
   // A plan that several inserts read must not grow operators of one of them.
-  const Stream stream{vertex, plan.use_count() <= 1};
+  stream.open = plan.use_count() <= 1;
   built_[plan.get()] = stream;
   return stream;
+}
+
+JobBuilder::Stream JobBuilder::Normalize(const ScanNode& scan, Stream stream) {
+  const std::vector<int> keys = scan.KeyColumns();
+  OperatorSpec spec;
+  spec.id = NextId("normalize:" + scan.path.ToString());
+  spec.name = "ChangelogNormalize";
+  spec.make = [keys, schema = scan.schema](int) -> Result<std::unique_ptr<runtime::Operator>> {
+    return std::unique_ptr<runtime::Operator>(
+        std::make_unique<runtime::ChangelogNormalizeOperator>(keys, schema));
+  };
+  if (ParallelismOf(stream) == 1) return Append(stream, std::move(spec));
+  return AppendBehind(stream, Exchange::kHash, keys, ParallelismOf(stream), std::move(spec));
 }
 
 Result<JobBuilder::Stream> JobBuilder::BuildValues(const ValuesNode& values) {
@@ -178,6 +196,15 @@ Result<JobBuilder::Stream> JobBuilder::BuildLimit(LimitNode& limit) {
     sort->offset = limit.offset;
     return Build(limit.inputs[0]);
   }
+  if (context_.connector.streaming && !KindsOf(*limit.inputs[0], true).insert_only()) {
+    // Rows may be taken back: those behind the limit are kept, in order of arrival.
+    SortNode arrival;
+    arrival.schema = limit.schema;
+    arrival.inputs = limit.inputs;
+    arrival.offset = limit.offset;
+    arrival.limit = limit.limit.value_or(INT64_MAX - limit.offset);
+    return BuildSort(arrival);
+  }
   SLUICE_ASSIGN_OR_RETURN(Stream stream, Build(limit.inputs[0]));
   OperatorSpec spec;
   spec.id = NextId("limit");
@@ -193,16 +220,20 @@ Result<JobBuilder::Stream> JobBuilder::BuildLimit(LimitNode& limit) {
 
 Result<JobBuilder::Stream> JobBuilder::BuildUnion(UnionNode& node) {
   std::vector<Stream> inputs;
+  std::vector<Exchange> spreads;
   int parallelism = 1;
   for (const PlanPtr& input : node.inputs) {
     SLUICE_ASSIGN_OR_RETURN(const Stream stream, Build(input));
     parallelism = std::max(parallelism, ParallelismOf(stream));
     inputs.push_back(stream);
+    // Changes must not overtake each other.
+    const bool changes = !KindsOf(*input, context_.connector.streaming).insert_only();
+    spreads.push_back(changes ? Exchange::kGather : Exchange::kRebalance);
   }
   const int vertex = AddVertex("Union", parallelism);
-  for (const Stream& stream : inputs) {
-    Connect(stream.vertex, vertex,
-            ParallelismOf(stream) == parallelism ? Exchange::kForward : Exchange::kRebalance);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    Connect(inputs[i].vertex, vertex,
+            ParallelismOf(inputs[i]) == parallelism ? Exchange::kForward : spreads[i]);
   }
   return Stream{vertex, true};
 }
@@ -225,6 +256,35 @@ std::string_view Configured(const PhysicalContext& context, std::string_view key
   if (context.connector.configuration == nullptr) return unless;
   const auto it = context.connector.configuration->find(key);
   return it == context.connector.configuration->end() ? unless : std::string_view(it->second);
+}
+
+/// A sink with a parallelism of its own gets the changes of one key in one subtask, or is refused.
+Status KeepOrderOfChanges(const InsertPlan& insert, const RowKindSet& kinds, int input_parallelism,
+                          connectors::SinkPlan* plan) {
+  if (kinds.insert_only() || plan->stages.empty()) return {};
+  connectors::SinkPlan::Stage& stage = plan->stages.front();
+  const int wanted = stage.parallelism > 0 ? stage.parallelism : input_parallelism;
+  if (wanted == input_parallelism || plan->exchange == Exchange::kHash) return {};
+  if (wanted == 1) {
+    plan->exchange = Exchange::kGather;
+    return {};
+  }
+  if (!insert.table->primary_key) {
+    return Status::Validation(
+        "The sink for table '" + insert.path.ToString() + "' has a configured parallelism of " +
+        std::to_string(wanted) + ", while the input parallelism is " +
+        std::to_string(input_parallelism) +
+        ". Since the configured parallelism is different from the input's parallelism and the "
+        "changelog mode contains [" +
+        KindsText(kinds) +
+        "], which is not INSERT_ONLY mode, primary key is required but no primary key is found. "
+        "Declare a PRIMARY KEY, or leave 'sink.parallelism' out.");
+  }
+  plan->exchange = Exchange::kHash;
+  for (const std::string& name : insert.table->primary_key->columns) {
+    plan->key_columns.push_back(insert.table->PhysicalSchema().IndexOf(name));
+  }
+  return {};
 }
 
 /// Sink schema order is declared order; connectors want physical columns first, then metadata.
@@ -323,6 +383,7 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
   request.default_parallelism = ParallelismOf(stream);
   request.operator_id = sink_id;
   SLUICE_ASSIGN_OR_RETURN(connectors::SinkPlan plan, sink->MakePlan(request));
+  SLUICE_RETURN_NOT_OK(KeepOrderOfChanges(insert, kinds, ParallelismOf(stream), &plan));
   needs_checkpoints_ = needs_checkpoints_ || plan.needs_checkpoints;
   warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
   return AddSinkStages(stream, std::move(plan));

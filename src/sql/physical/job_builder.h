@@ -59,6 +59,8 @@ class JobBuilder {
 
   Result<Stream> Build(const PlanPtr& plan);
   Result<Stream> BuildScan(const PlanPtr& plan);
+  /// Takes repeated changes out behind a scan, by primary key.
+  Stream Normalize(const ScanNode& scan, Stream stream);
   Result<Stream> BuildValues(const ValuesNode& values);
   Result<Stream> BuildProjectFilter(const PlanPtr& plan);
   Result<Stream> BuildAggregate(AggregateNode& aggregate);

@@ -198,6 +198,15 @@ Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector
         "' in batch mode is not allowed. The table source is unbounded. Use "
         "SET 'execution.runtime-mode' = 'streaming', or bound the source by its options.");
   }
+  const bool changes = !scan->source->row_kinds().insert_only();
+  if (!connector_context.streaming && changes) {
+    return Status::Validation(
+        "Querying a table in batch mode is currently only possible for INSERT-only table sources. "
+        "But the source for table '" +
+        scan->path.ToString() +
+        "' produces other changelog messages than just INSERT. Use SET 'execution.runtime-mode' = "
+        "'streaming'.");
+  }
   SLUICE_RETURN_NOT_OK(PrunePartitions(scan, scan->source.get(), eval));
   SLUICE_ASSIGN_OR_RETURN(ScanProduction production, Produce(*scan, connector_context.streaming));
   SLUICE_RETURN_NOT_OK(
@@ -208,7 +217,8 @@ Status PrepareScan(ScanNode* scan, const connectors::ConnectorContext& connector
         scan->source->ApplyPartitions(*scan->partitions, scan->partition_predicate));
   std::vector<expr::ExprPtr> filters = PhysicalFilters(*scan);
   if (!filters.empty()) scan->used_filters = scan->source->ApplyFilters(std::move(filters));
-  if (scan->limit) scan->limit_used = scan->source->ApplyLimit(*scan->limit);
+  // Of changes the first rows are not those that stay.
+  if (scan->limit && !changes) scan->limit_used = scan->source->ApplyLimit(*scan->limit);
   return {};
 }
 

@@ -46,6 +46,10 @@ Result<JobBuilder::Stream> JobBuilder::BuildAggregate(AggregateNode& aggregate) 
   settings.streaming = context_.connector.streaming;
   settings.input_changes =
       !KindsOf(*aggregate.inputs[0], context_.connector.streaming).insert_only();
+  for (const expr::AggregateCall& call : settings.calls) {  // Refused here, not when the job runs.
+    SLUICE_RETURN_NOT_OK(
+        expr::MakeAccumulator(call, arrow::default_memory_pool(), settings.input_changes).status());
+  }
   settings.eval = {context_.eval.session_zone, context_.eval.fixed_now_ms};
   OperatorSpec spec;
   spec.id = NextId("aggregate");
@@ -71,6 +75,7 @@ Result<JobBuilder::Stream> JobBuilder::BuildSort(SortNode& sort) {
   settings.schema = sort.schema;
   settings.eval = {context_.eval.session_zone, context_.eval.fixed_now_ms};
   settings.emit_changes = context_.connector.streaming && sort.limit.has_value();
+  settings.input_changes = !KindsOf(*sort.inputs[0], context_.connector.streaming).insert_only();
   OperatorSpec spec;
   spec.id = NextId("sort");
   spec.name = "Sort";

@@ -57,6 +57,9 @@ expr::ExprPtr Remapped(const expr::ExprPtr& expression, const std::vector<int>& 
 Result<Pruned> PruneScan(PlanPtr plan, Wanted wanted) {
   ScanNode& scan = plan->As<ScanNode>();
   for (const expr::ExprPtr& filter : scan.pushed_filters) Want(filter, &wanted);
+  if (scan.normalize) {
+    for (const int key : scan.KeyColumns()) wanted[static_cast<size_t>(key)] = true;
+  }
   const std::vector<int> kept = Kept(wanted);
   std::vector<int> mapping = MappingOf(kept, wanted.size());
   std::vector<int> columns;
