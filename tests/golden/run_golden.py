@@ -33,7 +33,7 @@ CASES = [
     "types_parquet_shanghai", "types_orc", "types_avro", "types_avro_legacy", "types_raw", "refused_csv", "refused_json",
     "refused_parquet", "refused_orc", "refused_avro", "refused_avro_modern", "csv_options", "json_options",
     "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit", "metadata", "monitor",
-    "print_datagen", "explain", "errors",
+    "print_datagen", "explain", "errors", "changelog",
 ]  # fmt: skip
 ORDERED = re.compile(r"\bORDER BY\b", re.IGNORECASE)
 
