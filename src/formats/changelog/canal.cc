@@ -113,6 +113,7 @@ const Dialect& CanalDialect() {
                   "isDdl"},
       .metadata = Metadata(),
       .validate = nullptr,
+      .epoch_times = false,
       .read = &Read,
       .insertion = {R"({"data":[)", R"(],"type":"INSERT"})"},
       .removal = {R"({"data":[)", R"(],"type":"DELETE"})"},

@@ -35,6 +35,7 @@ struct Entry {
   static Result<ChangelogOptions> Parse(const FormatOptions& options, Direction direction) {
     SLUICE_ASSIGN_OR_RETURN(ChangelogOptions parsed,
                             changelog::ParseChangelogOptions(options, Options()));
+    parsed.json.epoch_times = dialect().epoch_times;
     if (dialect().validate != nullptr) {
       SLUICE_RETURN_NOT_OK(dialect().validate(parsed, direction));
     }

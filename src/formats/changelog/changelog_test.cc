@@ -351,6 +351,37 @@ TEST(Changelog, BadRecordsCarryLineAndByte) {  // Known pitfall 17.6.
   EXPECT_THAT(rows.bad[0].reason, HasSubstr("Corrupt OGG JSON message"));
 }
 
+// formats.md §7.1: Debezium's own forms of time, and Flink's.
+TEST(Changelog, TimesOfDebezium) {
+  const Schema schema({{"d", SqlType::Date()},
+                       {"t", SqlType::Time(3)},
+                       {"ts0", SqlType::Timestamp(0)},
+                       {"ts3", SqlType::Timestamp(3)},
+                       {"ts6", SqlType::Timestamp(6)},
+                       {"l6", SqlType::TimestampLtz(6)}});
+  const DecodedRows rows = Decode(
+      *kDebezium, testing::AllOf(schema), {},
+      R"({"op":"c","after":{"d":18402,"t":45296789,"ts0":1589978096789,"ts3":-1,)"
+      R"("ts6":1589978096789012,"l6":"2020-05-20T12:34:56.5Z"}})"
+      "\n"
+      R"({"op":"c","after":{"d":"2020-05-20","t":"12:34:56","ts0":"2020-05-20 12:34:56","ts3":null,)"
+      R"("ts6":"2020-05-20T12:34:56Z","l6":"2020-05-20 12:34:56Z"}})");
+  EXPECT_EQ(FirstBad(rows), "");
+  EXPECT_THAT(testing::RenderRows(rows.rows),
+              ElementsAre("2020-05-20|12:34:56.789|2020-05-20 12:34:56.000|1969-12-31 23:59:59.999|"
+                          "2020-05-20 12:34:56.789012|2020-05-20 12:34:56.500000Z",
+                          "2020-05-20|12:34:56.000|2020-05-20 12:34:56.000|NULL|"
+                          "2020-05-20 12:34:56.000000|2020-05-20 12:34:56.000000Z"));
+  const auto bad = [&](const Format& format, std::string_view after) {
+    return Decode(format, testing::AllOf(schema), {}, after).failed;
+  };
+  EXPECT_TRUE(bad(*kDebezium, R"({"op":"c","after":{"d":2932897}})"));
+  EXPECT_TRUE(bad(*kDebezium, R"({"op":"c","after":{"t":86400000}})"));
+  EXPECT_TRUE(bad(*kDebezium, R"({"op":"c","after":{"ts3":1.5}})"));
+  EXPECT_TRUE(bad(*kDebezium, R"({"op":"c","after":{"ts3":9223372036854775808}})"));
+  EXPECT_TRUE(bad(*kOgg, R"({"op_type":"I","after":{"ts3":1}})"));
+}
+
 TEST(Changelog, ABatchOfInsertsHasNoKinds) {
   const DecodedRows rows =
       Decode(*kMaxwell, testing::AllOf(TwoColumns()), {}, R"({"type":"insert","data":{"v":1}})");

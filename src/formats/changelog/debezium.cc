@@ -85,6 +85,7 @@ const Dialect& DebeziumDialect() {
       .members = {"before", "after", "op", "source", "ts_ms"},
       .metadata = Metadata(),
       .validate = &Validate,
+      .epoch_times = true,
       .read = &Read,
       .insertion = {R"({"before":null,"after":)", R"(,"op":"c"})"},
       .removal = {R"({"before":)", R"(,"after":null,"op":"d"})"},

@@ -26,6 +26,7 @@ struct Dialect {
   std::span<const MetadataSpec> metadata;
   /// Checks what only this dialect knows. May be null.
   Status (*validate)(const ChangelogOptions&, Direction) = nullptr;
+  bool epoch_times = false;  // JsonOptions::epoch_times.
   /// Adds the rows of a message; false when it is bad.
   bool (*read)(Message&) = nullptr;
   // Updates are written as a removal and an insertion. `slim`: without the envelope's own nulls.

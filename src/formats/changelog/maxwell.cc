@@ -51,6 +51,7 @@ const Dialect& MaxwellDialect() {
       .members = {"data", "old", "type", "database", "table", "primary_key_columns", "ts"},
       .metadata = Metadata(),
       .validate = nullptr,
+      .epoch_times = false,
       .read = &Read,
       .insertion = {R"({"data":)", R"(,"type":"insert"})"},
       .removal = {R"({"data":)", R"(,"type":"delete"})"},

@@ -59,6 +59,7 @@ const Dialect& OggDialect() {
       .members = {"before", "after", "op_type", "table", "primary_keys", "current_ts", "op_ts"},
       .metadata = Metadata(),
       .validate = nullptr,
+      .epoch_times = false,
       .read = &Read,
       .insertion = {R"({"before":null,"after":)", R"(,"op_type":"I"})"},
       .removal = {R"({"before":)", R"(,"after":null,"op_type":"D"})"},

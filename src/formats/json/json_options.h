@@ -21,6 +21,9 @@ struct JsonOptions {
   std::string map_null_key_literal = "null";
   bool decimal_as_plain_number = false;
   bool ignore_null_fields = false;
+  /// Numbers are times too: days, or fractions of a second in the unit that the column's precision
+  /// has, since 1970; instants may be ISO-8601 texts with Z in any style (debezium-json).
+  bool epoch_times = false;
   int max_depth = 1000;
   int64_t max_record_bytes = 128 << 20;
   std::string prefix;  // "json.", for messages.

@@ -240,6 +240,14 @@ inline bool JsonReader::ReadTimestamp(JsonColumn& column) {
     column.builder->Append(value);
     return true;
   }
+  if (options_.epoch_times && text.ends_with('Z')) {
+    const text::TimestampRules iso = text::MakeTimestampRules(text::TimestampStyle::kIso, true,
+                                                              column.rules.timestamp.precision);
+    if (text::ParseTimestamp(text::TrimJava(text), iso, &value) == nullptr) {
+      column.builder->Append(value);
+      return true;
+    }
+  }
   return BadField(column, text, text::DescribeBadScalar(column.rules, text));
 }
 
@@ -368,6 +376,36 @@ bool JsonReader::AppendCutInteger(JsonColumn& column, const NumberToken& number)
   return true;
 }
 
+/// False when the number is no time of the column.
+bool JsonReader::AppendEpoch(JsonColumn& column, const NumberToken& number) {
+  constexpr int64_t kFirstDay = -719'162;  // 0001-01-01 and 9999-12-31.
+  constexpr int64_t kLastDay = 2'932'896;
+  int64_t value = 0;
+  switch (column.kind) {
+    case TypeKind::kDate:
+      if (!text::ParseInteger(number.text, kFirstDay, kLastDay, &value)) return false;
+      column.builder->Append(static_cast<int32_t>(value));
+      return true;
+    case TypeKind::kTime:
+      if (!text::ParseInteger(number.text, 0, 86'399'999, &value)) return false;
+      value -= value % static_cast<int64_t>(text::kIntegerPowers[3 - column.rules.time.precision]);
+      column.builder->Append(static_cast<int32_t>(value));
+      return true;
+    case TypeKind::kTimestamp:
+    case TypeKind::kTimestampLtz: {
+      if (!text::ParseInteger(number.text, INT64_MIN, INT64_MAX, &value)) return false;
+      int64_t cut = column.rules.timestamp.units_per_second;
+      for (int digit = 0; digit < column.rules.timestamp.precision; ++digit) cut /= 10;
+      const int64_t rest = value % cut;
+      value -= rest < 0 ? rest + cut : rest;
+      column.builder->Append(value);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
 bool JsonReader::AppendNumber(JsonColumn& column, const NumberToken& number) {
   ColumnBuilder& builder = *column.builder;
   switch (column.kind) {
@@ -401,6 +439,7 @@ bool JsonReader::AppendNumber(JsonColumn& column, const NumberToken& number) {
       if (text::AppendScalar(column.rules, number.text, builder)) return true;
       return BadField(column, number.text, text::DescribeBadScalar(column.rules, number.text));
     default:
+      if (options_.epoch_times && AppendEpoch(column, number)) return true;
       return BadField(column, number.text, NumberForTime(column.kind));
   }
   return BadField(column, number.text,

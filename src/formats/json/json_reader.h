@@ -83,6 +83,7 @@ class JsonReader {
   bool FindRepeatedKeys(const JsonColumn& column, std::vector<bool>* dropped) const;
   bool ReadWrongStructure(JsonColumn& column);
   bool AppendNumber(JsonColumn& column, const NumberToken& number);
+  bool AppendEpoch(JsonColumn& column, const NumberToken& number);
   bool AppendCutInteger(JsonColumn& column, const NumberToken& number);
   void AppendCompact(JsonColumn& column, std::string_view source);
 
