@@ -21,10 +21,10 @@ bool CanWrite(const formats::Format& format) {
 }
 
 std::string KindList(const RowKindSet& kinds) {
-  std::string text = "INSERT";
-  if (kinds.update_before) text += ", UPDATE_BEFORE";
-  if (kinds.update_after) text += ", UPDATE_AFTER";
-  if (kinds.remove) text += ", DELETE";
+  std::string text = "+I";
+  if (kinds.update_before) text += ",-U";
+  if (kinds.update_after) text += ",+U";
+  if (kinds.remove) text += ",-D";
   return text;
 }
 
@@ -68,9 +68,9 @@ Status FileTableSink::CheckRequest(const SinkRequest& request) const {
   }
   if (options_.parallelism > 0 && !request.input_kinds.insert_only()) {
     return Status::Validation(
-        "filesystem sink doesn't support setting parallelism (" +
+        "Currently, filesystem sink doesn't support setting parallelism (" +
         std::to_string(options_.parallelism) +
-        ") by 'sink.parallelism' when the input stream is not INSERT only. The row kinds of the "
+        ") by 'sink.parallelism' when the input stream is not INSERT only. The row kinds of "
         "input stream are [" +
         KindList(request.input_kinds) +
         "]. Remove 'sink.parallelism', or write an insert-only "
