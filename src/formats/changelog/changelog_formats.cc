@@ -57,6 +57,8 @@ struct Entry {
                                                          const FormatContext& context) {
     SLUICE_RETURN_NOT_OK(Validate(options, schema.physical, Direction::kRead));
     SLUICE_ASSIGN_OR_RETURN(ChangelogOptions parsed, Parse(options, Direction::kRead));
+    parsed.json.keep_bad_records = context.keep_bad_records;
+    parsed.json.ignore_parse_errors |= context.keep_bad_records;
     return changelog::ChangelogDecoder::Make(dialect(), std::move(parsed), schema, context);
   }
 
