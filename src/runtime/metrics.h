@@ -19,9 +19,8 @@ inline constexpr std::string_view kRowsOut = "rows_out";    // Rows that sinks t
 inline constexpr std::string_view kBytesOut = "bytes_out";  // Bytes of published files.
 inline constexpr std::string_view kBadRecords =
     "bad_records";  // Records dropped or fields nulled by ignore-parse-errors.
-inline constexpr std::string_view kNullMessages = "null_messages";  // Kafka tombstones.
-inline constexpr std::string_view kIgnoredRecords =
-    "ignored_records";  // Right, without a row: DDL, tables left out, empty messages.
+inline constexpr std::string_view kNullMessages =
+    "null_messages";  // Kafka tombstones in insert-only formats.
 inline constexpr std::string_view kRowTimeNull = "rowtime_null";
 inline constexpr std::string_view kOpenFiles = "open_files";
 inline constexpr std::string_view kPublishedFiles = "published_files";

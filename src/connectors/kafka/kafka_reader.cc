@@ -413,7 +413,7 @@ void KafkaReader::Count(const DecodeQueue::Finished& finished) {
   if (finished.counts.bad_records > 0) bad_records_->fetch_add(finished.counts.bad_records);
   for (const std::string& text : finished.counts.bad_texts) bad_log_.Warn(text);
   if (finished.counts.ignored_records > 0) {
-    context_->metrics->Counter(runtime::metric::kIgnoredRecords) += finished.counts.ignored_records;
+    context_->metrics->Counter("ignored_records") += finished.counts.ignored_records;
   }
   if (finished.batch.null_row_times == 0) return;
   row_time_null_->fetch_add(finished.batch.null_row_times);

@@ -290,7 +290,7 @@ TEST_F(KafkaSourceTest, ChangesWithMetadataOfTheEnvelope) {
                                              "+U[2, 1, null, 2020-05-20T12:34:58Z, null]",
                                              "-D[2, 2, null, null, null]"));
   EXPECT_EQ(reading.metrics.Value(runtime::metric::kNullMessages), 1);
-  EXPECT_EQ(reading.metrics.Value(runtime::metric::kIgnoredRecords), 1);
+  EXPECT_EQ(reading.metrics.Value("ignored_records"), 1);
 }
 
 TEST_F(KafkaSourceTest, ChangesBesideKeys) {

@@ -66,7 +66,7 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
   }
   if (unit->bad_count > 0) CountBadRecords(*unit);
   if (unit->ignored_count > 0) {
-    context_->metrics->Counter(runtime::metric::kIgnoredRecords) += unit->ignored_count;
+    context_->metrics->Counter("ignored_records") += unit->ignored_count;
   }
   if (quarantine_) {
     SLUICE_RETURN_NOT_OK(
