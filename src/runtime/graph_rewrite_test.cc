@@ -72,6 +72,7 @@ TEST(GraphRewriteTest, ASourceOfChangesKeepsTheirOrder) {
   graph.vertices = {testing::SourceVertex({}, 4), Chain("a", 4), Chain("u", 4), Chain("k", 4),
                     testing::SourceVertex({}, 4)};
   graph.vertices[0].keeps_order = true;
+  graph.vertices[4].source_id = "others";
   graph.edges = {{0, 1}, {1, 2}, {4, 2}, {2, 3, Exchange::kHash}};
   const JobGraph split = SplitSources(graph, {1, 0, 0, 0, 4});
   EXPECT_EQ(split.vertices[0].parallelism, 1);
