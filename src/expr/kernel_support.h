@@ -231,7 +231,8 @@ class TextBuilder {
   void Append(std::string_view text) {
     char* at = Reserve(static_cast<int64_t>(text.size()));
     // Small copies in one go where the buffers allow it would need padding; memcpy is good enough.
-    std::memcpy(at, text.data(), text.size());
+    // It may not be given the null pointer of an empty view.
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
     at_ = at + text.size();
   }
   void Append(char c) {

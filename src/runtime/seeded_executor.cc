@@ -100,7 +100,10 @@ struct SeededExecutor::Core : std::enable_shared_from_this<Core> {
     const std::shared_ptr<Actor> actor = entry->actor;
     const StepResult result = actor->Step();
     if (result == StepResult::kProgress) entry->rung = true;
-    if (result == StepResult::kDone) std::erase(entries, entry);
+    if (result == StepResult::kDone) {
+      entry->actor.reset();  // Actors hold their own wakers: cut the circle.
+      std::erase(entries, entry);
+    }
   }
 
   Random random;
