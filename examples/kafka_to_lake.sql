@@ -4,7 +4,7 @@
 --   tools/services/kafka.sh start                       # a broker for trying things out: prints its address
 --   tools/services/kafka.sh topic orders 4
 --   tools/services/kafka.sh produce orders < orders.json
---   ./dev run examples/kafka_to_lake.sql -D sluice.example… (see README)
+--   ./dev run examples/kafka_to_lake.sql
 --
 -- Stop it with Ctrl-C: it takes a last checkpoint, publishes, and the same command goes on where it was.
 

@@ -56,8 +56,9 @@ CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
   run->add_option("FILE", arguments->options.file, "SQL script ('-' reads standard input)");
   run->add_option("-e,--execute", arguments->options.statement, "SQL text instead of a file");
   run->add_option("-D", arguments->definitions,
-                  "Configuration as by SET: -D execution.runtime-mode=batch")
-      ->type_name("KEY=VALUE");
+                  "Configuration as by SET: -D execution.runtime-mode=batch; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
   run->add_option("-o,--output", arguments->output, "How results are printed: table, csv or json")
       ->check(CLI::IsMember({"table", "csv", "json"}))
       ->capture_default_str();

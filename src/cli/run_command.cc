@@ -45,7 +45,11 @@ class ScriptRunner {
     engine::SessionOptions session_options;
     session_options.configuration = options_.configuration;
     session_options.fresh = options_.fresh;
-    session_options.script_name = script_name_;
+    // Text given on the command line has no file to name it: the whole of it and the folder do.
+    session_options.script_name =
+        script_name_ == "-e"
+            ? "-e\n" + std::filesystem::current_path(ignored_).string() + "\n" + text_
+            : script_name_;
     session_options.notice = [this](const std::string& line) { Notice(line); };
     Result<std::unique_ptr<engine::Session>> session =
         engine::Session::Open(std::move(session_options));
@@ -210,6 +214,7 @@ class ScriptRunner {
   const RunOptions& options_;
   const std::string text_;
   const std::string script_name_;
+  std::error_code ignored_;
   std::unique_ptr<engine::Session> session_;
   std::vector<Background> background_;
   LiveLine live_;

@@ -23,13 +23,54 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+/// What stands before the last '.' and behind the last '.' or '-'.
+struct KeyParts {
+  explicit KeyParts(std::string_view key) {
+    const size_t dot = key.rfind('.');
+    if (dot != std::string_view::npos) prefix = key.substr(0, dot);
+    last_word = key.substr(key.find_last_of(".-") + 1);
+  }
+  std::string_view prefix;
+  std::string_view last_word;
+};
+
+const std::string* Shorter(const std::string* a, const std::string* b) {
+  return a == nullptr || b->size() < a->size() ? b : a;
+}
+
+/// "csv.delimiter" and "csv.field-delimiter": the shortest such name, null when there is none.
+const std::string* WithSameLastWord(std::string_view written, std::span<const std::string> known) {
+  const KeyParts wanted(written);
+  if (wanted.prefix.empty() || wanted.last_word.size() < 4) return nullptr;
+  const std::string* best = nullptr;
+  for (const std::string& candidate : known) {
+    const KeyParts parts(candidate);
+    const bool same = parts.prefix == wanted.prefix && parts.last_word == wanted.last_word;
+    if (same) best = Shorter(best, &candidate);
+  }
+  return best;
+}
+
+/// "sink.partition-commit.policy" lacks the last part only: the shortest such name, null when there
+/// is none.
+const std::string* Longer(std::string_view written, std::span<const std::string> known) {
+  const std::string* best = nullptr;
+  for (const std::string& candidate : known) {
+    const bool longer = candidate.size() > written.size() && candidate[written.size()] == '.' &&
+                        std::string_view(candidate).starts_with(written);
+    if (longer) best = Shorter(best, &candidate);
+  }
+  return best;
+}
+
 }  // namespace
 
 std::optional<std::string> NearestName(std::string_view written,
                                        std::span<const std::string> known) {
   // Very long words come from hostile input: the distance is quadratic.
   if (written.empty() || written.size() > 200) return std::nullopt;
-  const std::string* best = nullptr;
+  const std::string* best = Longer(written, known);
+  if (best != nullptr) return *best;
   size_t best_distance = std::max<size_t>(1, (written.size() + 1) / 3) + 1;
   for (const std::string& candidate : known) {
     const size_t distance = EditDistance(written, candidate);
@@ -38,6 +79,7 @@ std::optional<std::string> NearestName(std::string_view written,
       best = &candidate;
     }
   }
+  if (best == nullptr) best = WithSameLastWord(written, known);
   if (best == nullptr) return std::nullopt;
   return *best;
 }

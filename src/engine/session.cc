@@ -56,17 +56,17 @@ Result<Outcome> Session::Execute(const sql::ParsedStatement& parsed) {
     case sql::StatementKind::kQuery:
       return ExecuteQuery(statement.As<sql::QueryStatement>());
     case sql::StatementKind::kInsert:
-      return ExecuteInserts({&statement}, parsed.text);
+      return ExecuteInserts({&statement});
     case sql::StatementKind::kStatementSet: {
       std::vector<const sql::Statement*> members;
       for (const sql::StatementPtr& member : statement.As<sql::StatementSet>().statements)
         members.push_back(member.get());
       if (members.empty()) return Outcome(TextTable::Ok());
-      return ExecuteInserts(members, parsed.text);
+      return ExecuteInserts(members);
     }
     case sql::StatementKind::kCreateTable:
       if (statement.As<sql::CreateTable>().query)
-        return ExecuteCreateAs(statement.As<sql::CreateTable>(), parsed.text);
+        return ExecuteCreateAs(statement.As<sql::CreateTable>());
       break;
     case sql::StatementKind::kExplain:
       return ExecuteExplain(statement.As<sql::ExplainStatement>());
@@ -154,14 +154,12 @@ Result<std::vector<sql::InsertPlan>> Session::BindInserts(
   return inserts;
 }
 
-Result<Outcome> Session::ExecuteInserts(const std::vector<const sql::Statement*>& statements,
-                                        const std::string& text) {
+Result<Outcome> Session::ExecuteInserts(const std::vector<const sql::Statement*>& statements) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<sql::InsertPlan> inserts, BindInserts(statements));
-  return RunInserts(std::move(inserts), text);
+  return RunInserts(std::move(inserts));
 }
 
-Result<Outcome> Session::ExecuteCreateAs(const sql::CreateTable& statement,
-                                         const std::string& text) {
+Result<Outcome> Session::ExecuteCreateAs(const sql::CreateTable& statement) {
   SLUICE_ASSIGN_OR_RETURN(const catalog::ObjectPath path, CreateTableForQuery(statement, &state_));
   SLUICE_ASSIGN_OR_RETURN(const sql::BindContext bind, state_.MakeBindContext());
   SLUICE_ASSIGN_OR_RETURN(const catalog::CatalogManager::Found found,
@@ -170,10 +168,10 @@ Result<Outcome> Session::ExecuteCreateAs(const sql::CreateTable& statement,
                           sql::Binder(bind).BindCtasInsert(statement, path, found.table));
   std::vector<sql::InsertPlan> inserts;
   inserts.push_back(std::move(insert));
-  return RunInserts(std::move(inserts), text);
+  return RunInserts(std::move(inserts));
 }
 
-Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const std::string& text) {
+Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts) {
   std::vector<sql::PlanPtr*> queries;
   for (sql::InsertPlan& insert : inserts) queries.push_back(&insert.query);
   SLUICE_RETURN_NOT_OK(Plan(std::move(queries)));
@@ -189,9 +187,7 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
 
   std::string name = JobName(inserts);
   if (const int use = ++job_names_[name]; use > 1) name += "#" + std::to_string(use);
-  // Text given on the command line has no file to name it: the statement itself does.
-  const std::string script = options_.script_name == "-e" ? "-e\n" + text : options_.script_name;
-  const JobIdentity identity = IdentityOf(state_.configuration, script, name);
+  const JobIdentity identity = IdentityOf(state_.configuration, options_.script_name, name);
   const bool streaming = context.connector.streaming;
   SLUICE_ASSIGN_OR_RETURN(runtime::JobSettings settings,
                           MakeJobSettings(state_.configuration, identity, streaming,
@@ -205,6 +201,11 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts, const 
   WarnOfUsedRecoveryPath(settings.checkpoints.restore_from);
   if (options_.fresh) {
     std::error_code ignored;
+    if (options_.notice && std::filesystem::exists(identity.folder, ignored)) {
+      options_.notice("Job " + identity.name +
+                      " starts over and forgets its state. Files that earlier runs published stay: "
+                      "rows that are read again are written again.");
+    }
     std::filesystem::remove_all(identity.folder, ignored);
   }
   result.in_background = !result.bounded;

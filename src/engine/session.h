@@ -23,7 +23,8 @@ namespace sluice::engine {
 
 struct SessionOptions {
   OptionMap configuration;  // -D.
-  /// Names the script for job identity: its absolute path, "-e" for text on the command line.
+  /// Names the script for job identity: its absolute path, or for text on the command line the text
+  /// and the working directory.
   std::string script_name;
   /// Forget the state of earlier runs of the same jobs.
   bool fresh = false;
@@ -69,11 +70,10 @@ class Session {
     sql::InsertPlan insert;
   };
   Result<Outcome> ExecuteQuery(const sql::QueryStatement& statement);
-  Result<Outcome> ExecuteInserts(const std::vector<const sql::Statement*>& statements,
-                                 const std::string& text);
-  Result<Outcome> ExecuteCreateAs(const sql::CreateTable& statement, const std::string& text);
+  Result<Outcome> ExecuteInserts(const std::vector<const sql::Statement*>& statements);
+  Result<Outcome> ExecuteCreateAs(const sql::CreateTable& statement);
   Result<Outcome> ExecuteExplain(const sql::ExplainStatement& statement);
-  Result<Outcome> RunInserts(std::vector<sql::InsertPlan> inserts, const std::string& text);
+  Result<Outcome> RunInserts(std::vector<sql::InsertPlan> inserts);
   void WarnOfUsedRecoveryPath(const std::string& path);
   Result<std::string> ExplainInserts(std::vector<sql::InsertPlan> inserts,
                                      const sql::ExplainStatement& statement);

@@ -95,7 +95,7 @@ def test_limits():
     done = world.run(world.table("id INT, s STRING", "'format'='csv','bad-records.path'='$DIR/bad3','bad-records.max-ratio'='0.2'") + select, *BATCH)
     check(done.returncode == 0, "a share of a tenth is below 0.2", done.stderr)
     for options, words in (("'format'='parquet','bad-records.path'='$DIR/bad'", ("bad-records.path", "no effect", "parquet")),
-                           ("'format'='csv','bad-records.max-ratio'='2'", ("bad-records.max-ratio", "from 0 to 1")),
+                           ("'format'='csv','bad-records.path'='x','bad-records.max-ratio'='2'", ("bad-records.max-ratio", "from 0 to 1")),
                            ("'format'='csv','bad-records.max-count'='-1'", ("bad-records.max-count", "negative")),
                            ("'format'='csv','bad-records.pth'='x'", ("bad-records.path",)),
                            ("'format'='csv','bad-records.path'=' '", ("bad-records.path", "empty"))):

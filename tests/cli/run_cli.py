@@ -44,6 +44,42 @@ def test_usage():
         check(done.returncode == 2 and (done.stderr or done.stdout), f"bad usage {arguments} is exit 2", done)
 
 
+def test_configuration_flag():
+    (DIRECTORY / "one.sql").write_text("SELECT 1 AS a;")
+    done = sluice("run", "-D", "execution.runtime-mode=batch", "-D", "parallelism.default=1", "one.sql", "--output", "json")
+    check(done.returncode == 0 and json.loads(done.stdout) == {"a": 1}, "-D takes one value: the script may follow it", done)
+
+
+def test_identity_of_text():
+    """Text on the command line is a job of its own: another text, or another folder, does not take up its state."""
+    for name in ("e1", "e2"):
+        (DIRECTORY / name).mkdir()
+        (DIRECTORY / name / "a.csv").write_text(f"1,{name}\n")
+    for name in ("e1", "e2"):
+        text = f"""SET 'execution.checkpointing.interval'='100 ms';
+            CREATE TABLE src (id INT, s STRING) WITH ('connector'='filesystem','path'='{name}','format'='csv','source.monitor-interval'='100 ms');
+            CREATE TABLE dst (id INT, s STRING) WITH ('connector'='filesystem','path'='{name}-out','format'='csv'); INSERT INTO dst SELECT * FROM src"""
+        process = subprocess.Popen([SLUICE, "run", "-e", text], cwd=DIRECTORY, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        deadline = time.time() + 20
+        while time.time() < deadline and not list((DIRECTORY).glob(f"{name}-out/part-*")):
+            time.sleep(0.05)
+        # Both halves of a terminal's Ctrl-C: one wish, not "at once".
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGINT)
+        errors = process.communicate(timeout=30)[1]
+        check(process.returncode == 0 and "resumes from" not in errors, f"-e with {name} is a job of its own and two signals at once are one", None)
+        rows = "".join(path.read_text() for path in DIRECTORY.glob(f"{name}-out/part-*"))
+        check(rows == f"1,{name}\n", f"rows of {name}: {rows!r} {errors[-300:]}")
+
+
+def test_nearest_options():
+    for option, nearest in (("csv.delimiter", "csv.field-delimiter"), ("sink.partition-commit.policy", "sink.partition-commit.policy.kind")):
+        done = run(f"CREATE TABLE t (a INT) WITH ('connector'='filesystem','path'='x','format'='csv','{option}'='x')")
+        check(done.returncode == 1 and f"Did you mean '{nearest}'" in done.stderr, f"{option} is near {nearest}", done)
+    done = run("CREATE TABLE t (a INT) WITH ('connector'='filesystem','path'='x','format'='csv','bad-records.max-count'='1')")
+    check(done.returncode == 1 and "has no effect here" in done.stderr and "bad-records.path" in done.stderr, "a limit without anything to limit is refused", done)
+
+
 def test_outputs():
     sql = "SELECT * FROM (VALUES (1, 'a,b', CAST(1.50 AS DECIMAL(5,2)), TRUE, DATE '2020-05-20'), (2, CAST(NULL AS STRING), NULL, NULL, NULL), (3, '', 2.25, FALSE, NULL)) AS t(i, s, d, b, dt)"
     batch = ("-D", "execution.runtime-mode=batch")

@@ -77,6 +77,13 @@ Result<BadRecordOptions> ReadBadRecordOptions(const OptionMap& table_options,
   const auto ignore = format_options.options.find("ignore-parse-errors");
   options.keep_rows_with_nulled_fields =
       ignore != format_options.options.end() && EqualsIgnoreCaseAscii(ignore->second, "true");
+  if (options.active() && !options.puts_aside() && !options.keep_rows_with_nulled_fields) {
+    return Status::InvalidArgument(
+        "Option '" + std::string(options.max_count ? kMaxCount : kMaxRatio) +
+        "' has no effect here: the first bad record fails the job. Set '" + std::string(kPath) +
+        "' to put bad records aside, or '" + format_options.prefix +
+        "ignore-parse-errors' = 'true' to leave them out.");
+  }
   return options;
 }
 
