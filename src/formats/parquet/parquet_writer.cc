@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include <arrow/api.h>
+#include <arrow/io/memory.h>
+#include <arrow/ipc/reader.h>
+#include <arrow/ipc/writer.h>
 #include <arrow/util/compression.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
@@ -21,6 +24,15 @@ constexpr int64_t kSliceRows = 64 << 10;
 // An open writer holds about this much a leaf before any row (81 KiB for 3 columns, engineering
 // notes §7).
 constexpr int64_t kLeafOverheadBytes = 24 << 10;
+// Rows of the open row group up to this size are kept in a checkpoint; more end the row group. So a
+// slow stream with a checkpoint a second still gets row groups of at least this size, and no file
+// adds more than this to a checkpoint.
+constexpr int64_t kKeptRowsBytes = 4 << 20;
+constexpr char kStateVersion = 1;
+
+void PutU64(uint64_t value, std::string* out) {
+  for (int shift = 0; shift < 64; shift += 8) out->push_back(static_cast<char>(value >> shift));
+}
 
 void AddBloomFilters(const ParquetOptions& options, const Schema& schema,
                      ::parquet::WriterProperties::Builder* builder) {
@@ -104,18 +116,68 @@ std::shared_ptr<::parquet::ArrowWriterProperties> MakeArrowProperties() {
   return builder.build();
 }
 
+Result<std::string> RowsToBytes(const std::vector<std::shared_ptr<arrow::RecordBatch>>& rows,
+                                arrow::MemoryPool* pool) {
+  if (rows.empty()) return std::string();
+  arrow::ipc::IpcWriteOptions options = arrow::ipc::IpcWriteOptions::Defaults();
+  options.memory_pool = pool;
+  options.use_threads = false;
+  SLUICE_ASSIGN_ARROW(const auto stream, arrow::io::BufferOutputStream::Create(4096, pool));
+  SLUICE_ASSIGN_ARROW(const auto writer,
+                      arrow::ipc::MakeStreamWriter(stream, rows.front()->schema(), options));
+  for (const auto& batch : rows) SLUICE_RETURN_ARROW(writer->WriteRecordBatch(*batch));
+  SLUICE_RETURN_ARROW(writer->Close());
+  SLUICE_ASSIGN_ARROW(const auto buffer, stream->Finish());
+  return buffer->ToString();
+}
+
 }  // namespace
 
+arrow::Status StreamGate::Write(const void* data, int64_t length) {
+  if (pretending_) {
+    pretending_ = false;
+    return length == 4 ? arrow::Status::OK()
+                       : arrow::Status::Invalid("a Parquet file began with ", length, " bytes");
+  }
+  position_ += length;
+  if (stream_ == nullptr) return arrow::Status::OK();
+  if (!holding_) return stream_->Write(data, length);
+  held_.append(static_cast<const char*>(data), static_cast<size_t>(length));
+  return arrow::Status::OK();
+}
+
+Result<std::string> StreamGate::TakeFooter() {
+  holding_ = false;
+  std::string held = std::exchange(held_, {});
+  constexpr size_t kEndBytes = 8;  // Length and magic.
+  uint32_t length = 0;
+  for (size_t i = 0; held.size() >= kEndBytes && i < 4; ++i) {
+    length |= static_cast<uint32_t>(static_cast<uint8_t>(held[held.size() - kEndBytes + i]))
+              << (8 * i);
+  }
+  if (held.size() < kEndBytes + length || !held.ends_with("PAR1")) {
+    return Status::Internal("the end of a Parquet file is not a footer");
+  }
+  const size_t before = held.size() - kEndBytes - length;
+  position_ -= static_cast<int64_t>(held.size() - before);
+  if (stream_ != nullptr) {
+    SLUICE_RETURN_ARROW(stream_->Write(held.data(), static_cast<int64_t>(before)));
+  }
+  return held.substr(before, length);
+}
+
 ParquetWriter::ParquetWriter(ParquetOptions options, const Schema& schema,
-                             std::shared_ptr<arrow::io::OutputStream> stream,
-                             arrow::MemoryPool* pool)
+                             std::shared_ptr<arrow::io::OutputStream> stream, int64_t position,
+                             bool spanning, arrow::MemoryPool* pool)
     : options_(std::move(options)),
       schema_(schema),
-      stream_(std::make_shared<StreamGate>(std::move(stream))),
+      stream_(std::make_shared<StreamGate>(std::move(stream), position)),
       pool_(pool),
       wall_clock_(options_.wall_clock_zone),
       arrow_properties_(MakeArrowProperties()),
-      write_context_(pool, arrow_properties_.get()) {}
+      write_context_(pool, arrow_properties_.get()),
+      spanning_(spanning),
+      arrow_schema_(schema.ToArrow()) {}
 
 ParquetWriter::~ParquetWriter() {
   if (!finished_) stream_->Detach();
@@ -130,12 +192,24 @@ Result<std::unique_ptr<BulkWriter>> ParquetWriter::Make(
     const FormatContext& context) {
   SLUICE_RETURN_NOT_OK(CheckColumnTypes(schema));
   return std::unique_ptr<BulkWriter>(
-      new ParquetWriter(std::move(options), schema, std::move(stream), context.pool));
+      new ParquetWriter(std::move(options), schema, std::move(stream), 0, false, context.pool));
+}
+
+Result<std::unique_ptr<SpanningWriter>> ParquetWriter::MakeSpanning(
+    ParquetOptions options, const Schema& schema, std::shared_ptr<arrow::io::OutputStream> stream,
+    std::string_view state, const FormatContext& context) {
+  SLUICE_RETURN_NOT_OK(CheckColumnTypes(schema));
+  SLUICE_ASSIGN_ARROW(const int64_t position, stream->Tell());
+  std::unique_ptr<ParquetWriter> writer(new ParquetWriter(
+      std::move(options), schema, std::move(stream), position, true, context.pool));
+  if (!state.empty()) SLUICE_RETURN_NOT_OK(writer->Restore(state));
+  return std::unique_ptr<SpanningWriter>(std::move(writer));
 }
 
 Status ParquetWriter::Begin(const Batch* first) {
   if (file_ != nullptr) return {};
   SLUICE_ASSIGN_OR_RETURN(const auto properties, MakeProperties(options_, schema_, first, pool_));
+  if (spanning_ && *stream_->Tell() > 0) stream_->PretendStart();
   file_ =
       ::parquet::ParquetFileWriter::Open(stream_, MakeParquetSchema(schema_, options_), properties);
   return {};
@@ -150,7 +224,78 @@ Status ParquetWriter::EndRowGroup() {
   if (row_group_ == nullptr) return {};
   row_group_->Close();
   row_group_ = nullptr;
+  kept_rows_.clear();
+  kept_bytes_ = 0;
+  too_many_rows_ = false;
+  return spanning_ ? EndGeneration() : Status();
+}
+
+Status ParquetWriter::EndGeneration() {
+  stream_->Hold();
+  file_->Close();
+  file_.reset();
+  SLUICE_ASSIGN_OR_RETURN(const std::string bytes, stream_->TakeFooter());
+  SLUICE_ASSIGN_OR_RETURN(ParquetFooter footer, ParquetFooter::Parse(bytes));
+  if (footer_) {
+    footer_->Append(std::move(footer));
+  } else {
+    footer_ = std::move(footer);
+  }
   return {};
+}
+
+void ParquetWriter::KeepRows(const Batch& batch) {
+  if (!spanning_ || too_many_rows_) return;
+  kept_bytes_ += batch.byte_size();
+  // One schema for all: whether a column may be NULL differs from batch to batch.
+  kept_rows_.push_back(
+      arrow::RecordBatch::Make(arrow_schema_, batch.row_count(), batch.rows()->columns()));
+  if (kept_bytes_ <= kKeptRowsBytes) return;
+  too_many_rows_ = true;
+  kept_rows_.clear();
+  kept_bytes_ = 0;
+}
+
+Result<std::string> ParquetWriter::Save() {
+  if (!spanning_) return Status::Internal("Save of a Parquet file that ends at checkpoints");
+  if (too_many_rows_) SLUICE_RETURN_NOT_OK(Flush());
+  SLUICE_ASSIGN_OR_RETURN(const std::string rows, RowsToBytes(kept_rows_, pool_));
+  std::string state(1, kStateVersion);
+  const std::string footer = footer_ ? footer_->Serialize() : std::string();
+  PutU64(footer.size(), &state);
+  return state.append(footer).append(rows);
+}
+
+Status ParquetWriter::Restore(std::string_view state) {
+  const Status damaged =
+      Status::Corrupt("The state of an open Parquet file in the checkpoint is damaged.");
+  if (state[0] != kStateVersion) {
+    return Status::Corrupt("The state of an open Parquet file has version " +
+                           std::to_string(static_cast<int>(state[0])) +
+                           ", this program knows version " + std::to_string(kStateVersion) +
+                           ". Resume with the release that wrote it, or a newer one.");
+  }
+  state.remove_prefix(1);
+  if (state.size() < 8) return damaged;
+  uint64_t footer_bytes = 0;
+  for (size_t i = 8; i-- > 0;) footer_bytes = footer_bytes << 8 | static_cast<uint8_t>(state[i]);
+  state.remove_prefix(8);
+  if (footer_bytes > state.size()) return damaged;
+  if (footer_bytes > 0) {
+    SLUICE_ASSIGN_OR_RETURN(footer_, ParquetFooter::Parse(state.substr(0, footer_bytes)));
+  }
+  state.remove_prefix(footer_bytes);
+  if (state.empty()) return {};
+  const auto input =
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(std::string(state)));
+  SLUICE_ASSIGN_ARROW(const auto reader, arrow::ipc::RecordBatchStreamReader::Open(input));
+  if (!reader->schema()->Equals(*arrow_schema_)) return damaged;
+  while (true) {
+    std::shared_ptr<arrow::RecordBatch> rows;
+    SLUICE_RETURN_ARROW(reader->ReadNext(&rows));
+    if (rows == nullptr) return {};
+    SLUICE_RETURN_NOT_OK(Write(Batch(std::move(rows))));
+  }
 }
 
 Status ParquetWriter::Write(const Batch& batch) {
@@ -160,7 +305,9 @@ Status ParquetWriter::Write(const Batch& batch) {
       const int64_t length = std::min(kSliceRows, batch.row_count() - offset);
       SLUICE_RETURN_NOT_OK(
           WriteSlice(length == batch.row_count() ? batch : batch.Slice(offset, length)));
-      if (buffered_bytes() >= options_.row_group_bytes) SLUICE_RETURN_NOT_OK(EndRowGroup());
+      if (buffered_bytes() - kept_bytes_ >= options_.row_group_bytes) {
+        SLUICE_RETURN_NOT_OK(EndRowGroup());
+      }
     }
   } catch (const std::exception& error) {
     return Status::IoError(std::string("Cannot write to a Parquet file: ") + error.what());
@@ -188,6 +335,7 @@ Status ParquetWriter::WriteSlice(const Batch& batch) {
                          leaf.repetition_levels.empty() ? nullptr : leaf.repetition_levels.data(),
                          leaf.level_count, *leaf.values, &write_context_, leaf.nullable));
   }
+  KeepRows(batch);
   return {};
 }
 
@@ -204,7 +352,8 @@ int64_t ParquetWriter::estimated_file_bytes() const {
 
 int64_t ParquetWriter::buffered_bytes() const {
   if (row_group_ == nullptr) return 0;
-  return estimated_file_bytes() - *stream_->Tell() + kLeafOverheadBytes * file_->num_columns();
+  return estimated_file_bytes() - *stream_->Tell() + kLeafOverheadBytes * file_->num_columns() +
+         kept_bytes_;
 }
 
 Status ParquetWriter::Flush() {
@@ -221,8 +370,14 @@ Status ParquetWriter::Finish() {
   finished_ = true;
   SLUICE_RETURN_NOT_OK(Flush());
   try {
-    SLUICE_RETURN_NOT_OK(Begin(nullptr));
-    file_->Close();
+    if (!footer_) SLUICE_RETURN_NOT_OK(Begin(nullptr));
+    if (!spanning_) {
+      file_->Close();
+      return {};
+    }
+    if (file_ != nullptr) SLUICE_RETURN_NOT_OK(EndGeneration());
+    const std::string end = footer_->ToFileEnd();
+    SLUICE_RETURN_ARROW(stream_->Write(end.data(), static_cast<int64_t>(end.size())));
   } catch (const std::exception& error) {
     return Status::IoError(std::string("Cannot write the footer of a Parquet file: ") +
                            error.what());

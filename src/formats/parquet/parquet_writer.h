@@ -3,50 +3,71 @@
 // Columns go through Parquet's column writers directly, not through Arrow's FileWriter: the schema
 // is Flink's to the letter, and the bytes held for the open row group are known, which the sink's
 // rolling and memory budget need. Invariant: rows of the open row group are in memory; those of
-// ended ones are in the stream. State: none yet. A file that spans checkpoints will keep (footer of
-// ended row groups, rows of the open one) in the checkpoint: row groups are therefore begun and
-// ended in one place each.
+// ended ones are in the stream.
+//
+// A file that spans checkpoints is written by several generations of the library's writer, one for
+// each row group (so that its page indexes and bloom filters are in the stream with it); the footer
+// of a generation is kept here and not written, and the one at the end joins all.
+// State (Save): that footer, and the rows of the open row group as Arrow IPC.
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <arrow/io/interfaces.h>
 #include <parquet/file_writer.h>
 #include <parquet/properties.h>
 
+#include "formats/file_operations.h"
 #include "formats/format.h"
 #include "formats/parquet/nested_levels.h"
+#include "formats/parquet/parquet_footer.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/parquet/timestamp_values.h"
 
 namespace sluice::formats::parquet_format {
 
-/// Stands between the library and the caller's stream: once detached, what the library still writes
+/// Stands between the library and the caller's stream. Once detached, what the library still writes
 /// (its destructor writes a footer) is dropped.
 class StreamGate final : public arrow::io::OutputStream {
  public:
-  explicit StreamGate(std::shared_ptr<arrow::io::OutputStream> stream)
-      : stream_(std::move(stream)) {}
+  /// `position`: bytes that the stream holds already.
+  StreamGate(std::shared_ptr<arrow::io::OutputStream> stream, int64_t position)
+      : stream_(std::move(stream)), position_(position) {}
   void Detach() { stream_.reset(); }
-  arrow::Status Write(const void* data, int64_t length) override {
-    position_ += length;
-    return stream_ == nullptr ? arrow::Status::OK() : stream_->Write(data, length);
-  }
-  arrow::Result<int64_t> Tell() const override { return position_; }
+  /// The library begins a file at position 0 only, and with the magic: until that has come, the
+  /// position is 0, and the magic is dropped, as the file has it already.
+  void PretendStart() { pretending_ = true; }
+  /// Holds back what comes from here on, until TakeFooter.
+  void Hold() { holding_ = true; }
+  /// Takes the footer off the end of what was held back and lets the rest through.
+  Result<std::string> TakeFooter();
+
+  arrow::Status Write(const void* data, int64_t length) override;
+  arrow::Result<int64_t> Tell() const override { return pretending_ ? 0 : position_; }
   arrow::Status Close() override { return arrow::Status::OK(); }
   bool closed() const override { return false; }
 
  private:
   std::shared_ptr<arrow::io::OutputStream> stream_;
-  int64_t position_ = 0;
+  int64_t position_;
+  bool pretending_ = false;
+  bool holding_ = false;
+  std::string held_;
 };
 
-class ParquetWriter final : public BulkWriter {
+class ParquetWriter final : public SpanningWriter {
  public:
   static Result<std::unique_ptr<BulkWriter>> Make(ParquetOptions options, const Schema& schema,
                                                   std::shared_ptr<arrow::io::OutputStream> stream,
                                                   const FormatContext& context);
+  /// Of a file that may stay open over checkpoints; `state` from Save, empty for a new file.
+  static Result<std::unique_ptr<SpanningWriter>> MakeSpanning(
+      ParquetOptions options, const Schema& schema, std::shared_ptr<arrow::io::OutputStream> stream,
+      std::string_view state, const FormatContext& context);
   ~ParquetWriter() override;
 
   Status Write(const Batch& batch) override;
@@ -54,15 +75,21 @@ class ParquetWriter final : public BulkWriter {
   int64_t buffered_bytes() const override;
   Status Flush() override;
   Status Finish() override;
+  Result<std::string> Save() override;
 
  private:
   ParquetWriter(ParquetOptions options, const Schema& schema,
-                std::shared_ptr<arrow::io::OutputStream> stream, arrow::MemoryPool* pool);
+                std::shared_ptr<arrow::io::OutputStream> stream, int64_t position, bool spanning,
+                arrow::MemoryPool* pool);
   Status WriteSlice(const Batch& batch);
   /// Opens the file with the properties that fit its first rows; nothing happens when it is open.
   Status Begin(const Batch* first);
   Status BeginRowGroup();
   Status EndRowGroup();
+  /// Closes the library's writer and keeps its footer.
+  Status EndGeneration();
+  void KeepRows(const Batch& batch);
+  Status Restore(std::string_view state);
 
   const ParquetOptions options_;
   const Schema schema_;
@@ -74,6 +101,14 @@ class ParquetWriter final : public BulkWriter {
   std::unique_ptr<::parquet::ParquetFileWriter> file_;
   ::parquet::RowGroupWriter* row_group_ = nullptr;  // Owned by file_; null between row groups.
   bool finished_ = false;
+
+  const bool spanning_;
+  const std::shared_ptr<arrow::Schema> arrow_schema_;
+  std::optional<ParquetFooter> footer_;  // Of all ended generations.
+  // Rows of the open row group, as long as they are few enough to be kept in a checkpoint.
+  std::vector<std::shared_ptr<arrow::RecordBatch>> kept_rows_;
+  int64_t kept_bytes_ = 0;
+  bool too_many_rows_ = false;  // The open row group has more than what is kept.
 };
 
 }  // namespace sluice::formats::parquet_format

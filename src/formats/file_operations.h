@@ -1,0 +1,41 @@
+// What some formats offer for their files beyond reading one and writing one: going on with a file
+// that was begun before a restart, and joining finished ones.
+//
+// Beside Format and not in it: only the file sink asks.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "formats/format.h"
+
+namespace sluice::formats {
+
+/// A bulk writer whose file may stay open over checkpoints.
+class SpanningWriter : public BulkWriter {
+ public:
+  /// The state from which another writer continues behind the bytes that are in the stream now.
+  /// Rows that are not in the stream yet are in the state. May write to the stream; this writer
+  /// goes on as well.
+  virtual Result<std::string> Save() = 0;
+};
+
+/// Functions not offered are null.
+struct FileOperations {
+  /// `state` is what Save gave, and the stream stands behind the bytes that were in it then; empty:
+  /// a new file. Null: a file must end at every checkpoint.
+  Result<std::unique_ptr<SpanningWriter>> (*resume_writer)(const FormatOptions&, const Schema&,
+                                                           std::shared_ptr<arrow::io::OutputStream>,
+                                                           std::string_view state,
+                                                           const FormatContext&) = nullptr;
+  /// Joins finished files of one table, in order, into one file without decoding their rows.
+  /// kUnsupported: these do not fit together; nothing was written then. Null: never; bulk files are
+  /// read and written anew, files of row formats put one behind the other.
+  Status (*join_files)(const FormatOptions&, const Schema&,
+                       std::span<const std::shared_ptr<arrow::io::RandomAccessFile>> inputs,
+                       arrow::io::OutputStream* out, const FormatContext&) = nullptr;
+};
+
+}  // namespace sluice::formats

@@ -1,0 +1,236 @@
+#include "formats/parquet/join_files.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <arrow/buffer.h>
+
+#include "formats/parquet/parquet_footer.h"
+#include "types/arrow_status.h"
+
+namespace sluice::formats::parquet_format {
+namespace {
+
+// Fields of RowGroup.
+constexpr int16_t kColumns = 1;
+constexpr int16_t kGroupOffset = 5;
+// Fields of ColumnChunk.
+constexpr int16_t kFilePath = 1;
+constexpr int16_t kChunkOffset = 2;
+constexpr int16_t kMetaData = 3;
+constexpr int16_t kOffsetIndexOffset = 4;
+constexpr int16_t kOffsetIndexLength = 5;
+constexpr int16_t kColumnIndexOffset = 6;
+constexpr int16_t kColumnIndexLength = 7;
+constexpr int16_t kCryptoMetaData = 8;
+// Fields of ColumnMetaData.
+constexpr int16_t kCompressedSize = 7;
+constexpr int16_t kDataPageOffset = 9;
+constexpr int16_t kIndexPageOffset = 10;
+constexpr int16_t kDictionaryPageOffset = 11;
+constexpr int16_t kBloomFilterOffset = 14;
+constexpr int16_t kBloomFilterLength = 15;
+// Fields of OffsetIndex and PageLocation.
+constexpr int16_t kPageLocations = 1;
+constexpr int16_t kPageOffset = 1;
+
+constexpr int64_t kPieceBytes = 4 << 20;
+// Below this a reader spends more on opening row groups than on their rows, and rewriting costs
+// little.
+constexpr int64_t kLeastRowGroupBytes = 64 << 10;
+
+struct Input {
+  arrow::io::RandomAccessFile* file = nullptr;
+  ParquetFooter footer;
+};
+
+int64_t ChunkStart(const ThriftNode& meta) {
+  const int64_t data = meta.NumberOr(kDataPageOffset, 0);
+  const int64_t dictionary = meta.NumberOr(kDictionaryPageOffset, 0);
+  return dictionary > 0 ? std::min(data, dictionary) : data;
+}
+
+class Joiner {
+ public:
+  explicit Joiner(arrow::io::OutputStream* out) : out_(*out) {}
+
+  Status Run(std::vector<Input>& inputs) {
+    SLUICE_RETURN_NOT_OK(Write("PAR1", 4));
+    for (Input& input : inputs) {
+      for (ThriftNode& group : input.footer.row_groups()) {
+        SLUICE_RETURN_NOT_OK(CopyChunks(input.file, &group));
+      }
+    }
+    // Behind the rows, as writers place them: a reader gets the indexes with the footer.
+    for (Input& input : inputs) {
+      for (ThriftNode& group : input.footer.row_groups()) {
+        SLUICE_RETURN_NOT_OK(CopyIndexes(input.file, &group));
+      }
+    }
+    ParquetFooter joined = std::move(inputs.front().footer);
+    for (size_t i = 1; i < inputs.size(); ++i) joined.Append(std::move(inputs[i].footer));
+    const std::string end = joined.ToFileEnd();
+    return Write(end.data(), static_cast<int64_t>(end.size()));
+  }
+
+ private:
+  Status Write(const void* bytes, int64_t length) {
+    SLUICE_RETURN_ARROW(out_.Write(bytes, length));
+    position_ += length;
+    return {};
+  }
+
+  Status Copy(arrow::io::RandomAccessFile* file, int64_t begin, int64_t length) {
+    while (length > 0) {
+      const int64_t wanted = std::min(length, kPieceBytes);
+      SLUICE_ASSIGN_ARROW(const auto piece, file->ReadAt(begin, wanted));
+      if (piece->size() != wanted) {
+        return Status::DataError("A Parquet file is shorter than its footer says.");
+      }
+      SLUICE_RETURN_NOT_OK(Write(piece->data(), wanted));
+      begin += wanted;
+      length -= wanted;
+    }
+    return {};
+  }
+
+  /// Copies the chunks of a row group and moves its offsets; neighbours go in one piece.
+  Status CopyChunks(arrow::io::RandomAccessFile* file, ThriftNode* group) {
+    ThriftNode* columns = group->Field(kColumns);
+    int64_t run_begin = 0;
+    int64_t run_length = 0;
+    group->SetNumber(kGroupOffset, position_);
+    deltas_.emplace_back();
+    for (ThriftNode& chunk : columns->items) {
+      ThriftNode* meta = chunk.Field(kMetaData);
+      const int64_t start = ChunkStart(*meta);
+      const int64_t length = meta->NumberOr(kCompressedSize, 0);
+      if (run_length > 0 && run_begin + run_length != start) {
+        SLUICE_RETURN_NOT_OK(Copy(file, run_begin, run_length));
+        run_length = 0;
+      }
+      if (run_length == 0) run_begin = start;
+      const int64_t delta = position_ + run_length - start;
+      run_length += length;
+      Move(&chunk, meta, delta, start + delta);
+      deltas_.back().push_back(delta);
+    }
+    return Copy(file, run_begin, run_length);
+  }
+
+  static void Move(ThriftNode* chunk, ThriftNode* meta, int64_t delta, int64_t start) {
+    chunk->SetNumber(kChunkOffset, start);
+    for (const int16_t id : {kDataPageOffset, kIndexPageOffset, kDictionaryPageOffset}) {
+      ThriftNode* offset = meta->Field(id);
+      if (offset != nullptr && offset->number > 0) offset->number += delta;
+    }
+  }
+
+  Status CopyIndexes(arrow::io::RandomAccessFile* file, ThriftNode* group) {
+    const std::vector<int64_t>& deltas = deltas_[next_group_++];
+    std::vector<ThriftNode>& chunks = group->Field(kColumns)->items;
+    for (size_t i = 0; i < chunks.size(); ++i) {
+      ThriftNode& chunk = chunks[i];
+      ThriftNode* meta = chunk.Field(kMetaData);
+      SLUICE_RETURN_NOT_OK(CopyPart(file, meta, kBloomFilterOffset, kBloomFilterLength));
+      SLUICE_RETURN_NOT_OK(CopyPart(file, &chunk, kColumnIndexOffset, kColumnIndexLength));
+      SLUICE_RETURN_NOT_OK(CopyOffsetIndex(file, &chunk, deltas[i]));
+    }
+    return {};
+  }
+
+  /// Copies what two fields of `node` point at; what has no length is left behind.
+  Status CopyPart(arrow::io::RandomAccessFile* file, ThriftNode* node, int16_t offset_id,
+                  int16_t length_id) {
+    const int64_t offset = node->NumberOr(offset_id, 0);
+    const int64_t length = node->NumberOr(length_id, 0);
+    if (offset <= 0 || length <= 0) {
+      node->Remove(offset_id);
+      node->Remove(length_id);
+      return {};
+    }
+    node->SetNumber(offset_id, position_);
+    return Copy(file, offset, length);
+  }
+
+  /// Holds offsets of pages itself.
+  Status CopyOffsetIndex(arrow::io::RandomAccessFile* file, ThriftNode* chunk, int64_t delta) {
+    const int64_t offset = chunk->NumberOr(kOffsetIndexOffset, 0);
+    const int64_t length = chunk->NumberOr(kOffsetIndexLength, 0);
+    if (offset <= 0 || length <= 0) {
+      chunk->Remove(kOffsetIndexOffset);
+      chunk->Remove(kOffsetIndexLength);
+      return {};
+    }
+    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(offset, length));
+    size_t consumed = 0;
+    SLUICE_ASSIGN_OR_RETURN(ThriftNode index,
+                            ParseThriftStruct({reinterpret_cast<const char*>(bytes->data()),
+                                               static_cast<size_t>(bytes->size())},
+                                              &consumed));
+    ThriftNode* pages = index.Field(kPageLocations);
+    if (pages == nullptr) return Status::DataError("A page index of a Parquet file is damaged.");
+    for (ThriftNode& page : pages->items) {
+      page.SetNumber(kPageOffset, page.NumberOr(kPageOffset, 0) + delta);
+    }
+    const std::string moved = SerializeThriftStruct(index);
+    chunk->SetNumber(kOffsetIndexOffset, position_);
+    chunk->SetNumber(kOffsetIndexLength, static_cast<int64_t>(moved.size()), ThriftType::kI32);
+    return Write(moved.data(), static_cast<int64_t>(moved.size()));
+  }
+
+  arrow::io::OutputStream& out_;
+  int64_t position_ = 0;
+  std::vector<std::vector<int64_t>> deltas_;  // By row group and column.
+  size_t next_group_ = 0;
+};
+
+/// Everything that is relied on below is there, and the rows lie in this file and are not
+/// encrypted.
+Status CheckChunks(ParquetFooter& footer, int64_t footer_offset) {
+  for (ThriftNode& group : footer.row_groups()) {
+    const ThriftNode* columns = group.Field(kColumns);
+    if (columns == nullptr) return Status::DataError("A row group of a Parquet file is damaged.");
+    for (const ThriftNode& chunk : columns->items) {
+      const ThriftNode* meta = chunk.Field(kMetaData);
+      if (meta == nullptr || chunk.Field(kCryptoMetaData) != nullptr ||
+          chunk.Field(kFilePath) != nullptr) {
+        return Status::Unsupported("Column chunks are encrypted or in another file.");
+      }
+      const int64_t start = ChunkStart(*meta);
+      const int64_t length = meta->NumberOr(kCompressedSize, -1);
+      if (start < 4 || length < 0 || start > footer_offset || length > footer_offset - start) {
+        return Status::DataError("A column chunk of a Parquet file lies outside of it.");
+      }
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Status JoinParquetFiles(std::span<const std::shared_ptr<arrow::io::RandomAccessFile>> inputs,
+                        arrow::io::OutputStream* out) {
+  if (inputs.empty()) return Status::Internal("no files to join");
+  std::vector<Input> files;
+  int64_t row_group_count = 0;
+  int64_t total_bytes = 0;
+  for (const auto& input : inputs) {
+    int64_t footer_offset = 0;
+    Input& file = files.emplace_back();
+    file.file = input.get();
+    SLUICE_ASSIGN_OR_RETURN(file.footer, ParquetFooter::Read(input.get(), &footer_offset));
+    SLUICE_RETURN_NOT_OK(CheckChunks(file.footer, footer_offset));
+    if (!file.footer.FitsWith(files.front().footer)) {
+      return Status::Unsupported("The schemas of the Parquet files differ.");
+    }
+    row_group_count += static_cast<int64_t>(file.footer.row_groups().size());
+    total_bytes += footer_offset;
+  }
+  if (row_group_count > 1 && total_bytes / row_group_count < kLeastRowGroupBytes) {
+    return Status::Unsupported("The row groups are too small to be kept.");
+  }
+  return Joiner(out).Run(files);
+}
+
+}  // namespace sluice::formats::parquet_format

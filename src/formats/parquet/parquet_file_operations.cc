@@ -1,0 +1,33 @@
+#include "formats/parquet/parquet_file_operations.h"
+
+#include "formats/parquet/join_files.h"
+#include "formats/parquet/parquet_options.h"
+#include "formats/parquet/parquet_writer.h"
+
+namespace sluice::formats {
+
+namespace {
+
+Result<std::unique_ptr<SpanningWriter>> ResumeWriter(
+    const FormatOptions& options, const Schema& schema,
+    std::shared_ptr<arrow::io::OutputStream> stream, std::string_view state,
+    const FormatContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(auto parsed, parquet_format::ParseOptions(options));
+  return parquet_format::ParquetWriter::MakeSpanning(std::move(parsed), schema, std::move(stream),
+                                                     state, context);
+}
+
+Status JoinFiles(const FormatOptions&, const Schema&,
+                 std::span<const std::shared_ptr<arrow::io::RandomAccessFile>> inputs,
+                 arrow::io::OutputStream* out, const FormatContext&) {
+  return parquet_format::JoinParquetFiles(inputs, out);
+}
+
+}  // namespace
+
+const FileOperations kParquetFileOperations{
+    .resume_writer = &ResumeWriter,
+    .join_files = &JoinFiles,
+};
+
+}  // namespace sluice::formats
