@@ -2,7 +2,8 @@
 # ctest: timeout=600 serial
 """Kills the process at random moments and at every declared crash point, against a real broker, with an oracle.
 
-A topic of JSON orders is written to Parquet and JSON tables by one job (a statement set), partitioned by hour, committed by watermark.
+A topic of JSON orders is written to Parquet and JSON tables, and to a Parquet table whose files are merged, by one job (a statement set),
+partitioned by hour, committed by watermark.
 The job is killed with SIGKILL again and again and started with the same command. After every kill, and at the end:
 
   - every visible file can be read whole, and no row stands in two of them or twice in one;
@@ -54,7 +55,12 @@ CREATE TABLE lake_json (id BIGINT, amount DOUBLE, `hour` STRING) PARTITIONED BY 
   'sink.rolling-policy.rollover-interval' = '1 s', 'sink.rolling-policy.check-interval' = '200 ms',
   'partition.time-extractor.timestamp-pattern' = '$hour:00:00', 'sink.partition-commit.trigger' = 'partition-time',
   'sink.partition-commit.delay' = '1 h', 'sink.partition-commit.policy.kind' = 'success-file');
+CREATE TABLE lake_merged (id BIGINT, amount DOUBLE, `hour` STRING) PARTITIONED BY (`hour`) WITH (
+  'connector' = 'filesystem', 'path' = '{dir}/merged', 'format' = 'parquet', 'auto-compaction' = 'true', 'sink.parallelism' = '2',
+  'partition.time-extractor.timestamp-pattern' = '$hour:00:00', 'sink.partition-commit.trigger' = 'partition-time',
+  'sink.partition-commit.delay' = '1 h', 'sink.partition-commit.policy.kind' = 'success-file');
 EXECUTE STATEMENT SET BEGIN
+INSERT INTO lake_merged SELECT id, amount, DATE_FORMAT(ts, 'yyyy-MM-dd HH') FROM topic;
 INSERT INTO lake_parquet SELECT id, amount, DATE_FORMAT(ts, 'yyyy-MM-dd HH') FROM topic;
 INSERT INTO lake_json SELECT id, amount, DATE_FORMAT(ts, 'yyyy-MM-dd HH') FROM topic;
 END;
@@ -82,10 +88,10 @@ def visible_ids(table, form):
         relative = path.relative_to(table)
         if path.is_dir() or any(part.startswith((".", "_")) for part in relative.parts):
             continue
-        if not path.name.startswith("part-"):
+        if not path.name.startswith("compacted-part-" if form == "merged" else "part-"):
             raise Failure(f"stray visible file {path}")
         try:
-            if form == "parquet":
+            if form != "json":
                 ids = parquet.ParquetFile(path).read(["id"]).column(0).to_pylist()
             else:
                 text = path.read_bytes()
@@ -102,7 +108,7 @@ def visible_ids(table, form):
 def check(directory, total=None):
     """Checks the invariants; returns the number of rows seen in the Parquet table."""
     seen = {}
-    for form in ("parquet", "json"):
+    for form in ("parquet", "json", "merged"):
         table = directory / form
         # Markers first: a file may appear after we looked, a marker without its rows must not be there at any moment.
         markers = [path.parent for path in table.rglob("_SUCCESS")] if table.exists() else []
@@ -210,7 +216,7 @@ def run_streaming(options, chance, directory, log):
             job.kill()
             raise Failure(f"SIGTERM: exit {code} instead of 0 within 15 s")
         check(directory, total)
-        print(f"all {total} rows are published once in both tables")
+        print(f"all {total} rows are published once in all tables")
     finally:
         broker.run("wipe")
 

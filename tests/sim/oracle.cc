@@ -3,7 +3,12 @@
 #include <map>
 #include <set>
 
+#include <arrow/array/array_binary.h>
+#include <arrow/array/array_primitive.h>
+#include <arrow/io/memory.h>
+
 #include "common/text.h"
+#include "formats/parquet/parquet_format.h"
 
 namespace sluice::sim {
 namespace {
@@ -14,9 +19,55 @@ struct Seen {
   std::string problem;
 };
 
+/// The rows of a Parquet file as the csv lines they would be; a problem in the first line.
+std::string LinesOfParquet(const Scenario& scenario, const std::string& content) {
+  formats::ReadSchema schema{RowSchema(), {0, 1}};
+  if (scenario.partitioned) {
+    schema.physical = schema.physical.Select({0, 1});
+  } else {
+    schema.projection = {0, 1, 2, 3};
+  }
+  const auto file = formats::kParquetFormat.open_bulk_file(
+      {{}, "parquet."}, schema,
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(content)), {});
+  if (!file.ok()) return file.status().message() + "\n";
+  std::string lines;
+  for (int part = 0; part < (*file)->part_count(); ++part) {
+    const auto rows = (*file)->ReadPart(part);
+    if (!rows.ok()) return rows.status().message() + "\n";
+    while (true) {
+      const auto batch = (*rows)->Next();
+      if (!batch.ok()) return batch.status().message() + "\n";
+      if (!*batch) break;
+      for (int64_t row = 0; row < (*batch)->row_count(); ++row) {
+        const auto& ids = static_cast<const arrow::Int64Array&>(*(*batch)->column(0));
+        lines += std::to_string(ids.Value(row));
+        for (size_t i = 1; i < schema.projection.size(); ++i) {
+          const auto column = (*batch)->column(static_cast<int>(i));
+          lines += "," + static_cast<const arrow::StringArray&>(*column).GetString(row);
+        }
+        lines += "\n";
+      }
+    }
+  }
+  return lines;
+}
+
+/// A published file never changes: it is read once.
+const std::string& TextOf(const Scenario& scenario, const std::string& path,
+                          const std::string& content) {
+  if (scenario.form != Scenario::Form::kParquet) return content;
+  static std::map<std::pair<std::string, size_t>, std::string> known;
+  if (known.size() > 20'000) known.clear();
+  const auto [entry, fresh] = known.try_emplace({path, content.size()});
+  if (fresh) entry->second = LinesOfParquet(scenario, content);
+  return entry->second;
+}
+
 // The id of a line that is exactly what was written for that id; -1 for anything else.
 int64_t IdOfLine(const Scenario& scenario, std::string_view line) {
-  const std::string_view prefix = scenario.json ? "{\"id\":" : "";
+  const bool json = scenario.form == Scenario::Form::kJson;
+  const std::string_view prefix = json ? "{\"id\":" : "";
   if (!line.starts_with(prefix)) return -1;
   const std::string_view digits = line.substr(prefix.size(), line.find(',') - prefix.size());
   const std::optional<int64_t> id = ParseInt64(digits);
@@ -25,7 +76,7 @@ int64_t IdOfLine(const Scenario& scenario, std::string_view line) {
   const std::string day = partition.substr(3, 10);
   const std::string hour = partition.substr(19);
   std::string expected;
-  if (scenario.json) {
+  if (json) {
     expected = "{\"id\":" + std::to_string(*id) + ",\"payload\":\"" + PayloadOf(*id) + "\"";
     if (!scenario.partitioned) expected += ",\"dt\":\"" + day + "\",\"hour\":\"" + hour + "\"";
     expected += "}";
@@ -36,8 +87,9 @@ int64_t IdOfLine(const Scenario& scenario, std::string_view line) {
   return line == expected ? *id : -1;
 }
 
-void ReadFile(const Scenario& scenario, const std::string& path, const std::string& content,
+void ReadFile(const Scenario& scenario, const std::string& path, const std::string& bytes,
               Seen* seen) {
+  const std::string& content = TextOf(scenario, path, bytes);
   const std::string inner = path.substr(std::string(kTableRoot).size() + 1);
   const std::string folder = inner.substr(0, inner.find_last_of('/') + 1);
   if (content.empty()) seen->problem = "empty file " + path;

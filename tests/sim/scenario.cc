@@ -6,6 +6,7 @@
 #include "connectors/filesystem/sink/file_table_sink.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
+#include "formats/parquet/parquet_format.h"
 
 namespace sluice::sim {
 namespace {
@@ -37,11 +38,13 @@ class Saboteur final : public runtime::Operator {
 };
 
 void DrawTable(Random& random, Scenario* scenario) {
-  scenario->json = random.OneIn(2);
+  scenario->form = random.OneIn(2) ? Scenario::Form::kJson : Scenario::Form::kCsv;
+  if (random.OneIn(6)) scenario->form = Scenario::Form::kParquet;
   scenario->partitioned = !random.OneIn(3);
   OptionMap& options = scenario->table_options;
   options = {{"connector", "filesystem"}, {"path", kTableRoot}, {"format", "csv"}};
-  if (scenario->json) options.insert_or_assign("format", "json");
+  if (scenario->form == Scenario::Form::kJson) options.insert_or_assign("format", "json");
+  if (scenario->form == Scenario::Form::kParquet) options.insert_or_assign("format", "parquet");
   options["sink.rolling-policy.file-size"] = Pick(random, {"200 b", "2 kb", "128 mb"});
   options["sink.rolling-policy.rollover-interval"] = Pick(random, {"50 ms", "1 s", "30 min"});
   options["sink.rolling-policy.check-interval"] = Pick(random, {"20 ms", "300 ms", "1 min"});
@@ -49,10 +52,21 @@ void DrawTable(Random& random, Scenario* scenario) {
   if (random.OneIn(3)) {
     options["sink.rolling-policy.on-checkpoint"] = random.OneIn(2) ? "true" : "false";
   }
+  const bool compacts = random.OneIn(3);
+  if (compacts) {
+    options["auto-compaction"] = "true";
+    options["compaction.file-size"] = Pick(random, {"100 b", "2 kb", "128 mb"});
+    options["compaction.parallelism"] = Pick(random, {"1", "3"});
+    options.erase("sink.rolling-policy.on-checkpoint");
+  }
   if (!scenario->partitioned) return;
   if (random.OneIn(4)) options["sink.shuffle-by-partition.enable"] = "true";
   if (random.OneIn(4)) return;
   options["sink.partition-commit.policy.kind"] = "success-file";
+  if (compacts && random.OneIn(2)) {
+    options["compaction.scope"] = "partition";
+    if (random.OneIn(3)) options["sink.rolling-policy.on-checkpoint"] = "false";
+  }
   scenario->event_time_commit = !scenario->source.dynamic_splits && !random.OneIn(3);
   if (scenario->event_time_commit) {
     options["sink.partition-commit.trigger"] = "partition-time";
@@ -175,10 +189,12 @@ Result<runtime::JobGraph> MakeGraph(const Scenario& scenario, const Life& life,
   connectors::ConnectorContext context;
   context.file_systems = file_systems;
   context.clock = clock;
-  SLUICE_ASSIGN_OR_RETURN(
-      const auto sink,
-      connectors::filesystem::MakeFileTableSink(
-          table, context, scenario.json ? formats::kJsonFormat : formats::kCsvFormat));
+  SLUICE_ASSIGN_OR_RETURN(const auto sink,
+                          connectors::filesystem::MakeFileTableSink(
+                              table, context,
+                              scenario.form == Scenario::Form::kJson      ? formats::kJsonFormat
+                              : scenario.form == Scenario::Form::kParquet ? formats::kParquetFormat
+                                                                          : formats::kCsvFormat));
   SLUICE_ASSIGN_OR_RETURN(connectors::SinkPlan plan,
                           sink->MakePlan({.input_bounded = true,
                                           .default_parallelism = life.parallelism,

@@ -37,7 +37,8 @@ struct Life {
 
 struct Scenario {
   SourceShape source;
-  bool json = false;
+  enum class Form { kCsv, kJson, kParquet };
+  Form form = Form::kCsv;
   bool partitioned = false;
   bool event_time_commit = false;
   OptionMap table_options;

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "connectors/split_metrics.h"
 #include "runtime/watermark.h"
 
 namespace sluice::connectors::kafka {
@@ -73,6 +74,8 @@ class KafkaReader final : public runtime::SourceReader {
   Status StartNewSplits();
   Status StartSplit(KafkaSplit split);
   void LearnNewPartition(const PartitionId& id);
+  /// Tells the counters of split_metrics.h.
+  void ShowSplits();
   Result<bool> Fetch();
   Status Handle(rd_kafka_message_t* message);
   Status HandleError(const rd_kafka_message_t& message);
@@ -520,11 +523,23 @@ Status KafkaReader::Snapshot(const Barrier& barrier, StateWriter& state) {
     texts.push_back(split->split.ToState());
     offsets.push_back({split->split.id, split->split.next});
   }
+  ShowSplits();
   state.PutI64(kVersionField, kStateVersion);
   state.PutStrings(kSplitsField, texts);
   if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   if (core_->committer) snapshots_.emplace_back(barrier.id, std::move(offsets));
   return {};
+}
+
+void KafkaReader::ShowSplits() {
+  const std::string slowest = watermarks_->SlowestSplit();
+  for (const auto& split : splits_) {
+    const std::string name = split->split.id.ToText();
+    context_->metrics->Counter(std::string(kSplitPositionPrefix) + name) = split->split.next;
+    if (slowest.empty()) continue;
+    context_->metrics->Counter(std::string(kSplitWatermarkPrefix) + name) =
+        split->name == slowest ? watermarks_->current_ms() : runtime::kMaxWatermarkMs;
+  }
 }
 
 Status KafkaReader::CheckpointComplete(CheckpointId id) {

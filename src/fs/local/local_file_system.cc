@@ -81,6 +81,9 @@ Status LocalFileSystem::DeleteFile(const std::string& path) {
   const int result = disk_.Unlink(path);
   if (result < 0 && result != -ENOENT && result != -ENOTDIR)
     return DiskError(-result, "remove", path);
+  // A power loss may bring it back until the folder is made durable, with the next file in it or by
+  // CreateDirectories.
+  if (result == 0) directories_.NoteChange(ParentPath(path));
   return {};
 }
 

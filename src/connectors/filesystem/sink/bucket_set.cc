@@ -97,20 +97,32 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
       fs::JoinPath(directory, names_.prefix + std::to_string(next_number_));
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
   ++next_number_;
-  if (plan_.format->encoding == formats::Encoding::kRow) {
+  if (plan_.layout.format->encoding == formats::Encoding::kRow) {
     SetFile(bucket, std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
   } else {
-    const BulkWriterMaker make = [this](std::shared_ptr<arrow::io::OutputStream> stream) {
-      const formats::FormatContext format_context{.session_zone = plan_.session_zone,
-                                                  .pool = context_.memory_pool};
-      return plan_.format->make_bulk_writer(plan_.format_options, plan_.file_schema,
-                                            std::move(stream), format_context);
-    };
-    SLUICE_ASSIGN_OR_RETURN(
-        auto file, PartFile::MakeBulk(std::move(writer), make, now_ms, context_.budget, &held_));
+    SLUICE_ASSIGN_OR_RETURN(auto file,
+                            PartFile::MakeBulk(std::move(writer), MakerOf(plan_.layout, {}), now_ms,
+                                               context_.budget, &held_));
     SetFile(bucket, std::move(file));
   }
   return {};
+}
+
+BulkWriterMaker BucketSet::MakerOf(const FileLayout& layout, std::string state) const {
+  return [&layout, state = std::move(state), spans = plan_.spans_checkpoints || !state.empty(),
+          zone = plan_.session_zone,
+          pool = context_.memory_pool](std::shared_ptr<arrow::io::OutputStream> stream)
+             -> Result<std::unique_ptr<formats::BulkWriter>> {
+    const formats::FormatContext format_context{.session_zone = zone, .pool = pool};
+    if (!spans) {
+      return layout.format->make_bulk_writer(layout.options, layout.schema, std::move(stream),
+                                             format_context);
+    }
+    SLUICE_ASSIGN_OR_RETURN(
+        auto writer, layout.operations->resume_writer(layout.options, layout.schema,
+                                                      std::move(stream), state, format_context));
+    return std::unique_ptr<formats::BulkWriter>(std::move(writer));
+  };
 }
 
 void BucketSet::SetFile(Bucket* bucket, std::unique_ptr<PartFile> file) {
@@ -257,56 +269,68 @@ void BucketSet::Persist(Bucket* bucket) {
               });
 }
 
-void BucketSet::Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout) {
-  using Writer = Result<std::unique_ptr<fs::PartFileWriter>>;
-  auto writer = std::make_shared<Writer>(Status::Internal("not resumed"));
-  auto shared_file = std::make_shared<OpenFile>(std::move(file));
-  io_->Submit(
-      [file_system = file_system_, shared_file, writer] {
-        *writer = file_system->publisher().Resume(shared_file->handle);
-        if (writer->ok()) return;
-        // A checkpoint older than the newest was chosen, and the run that followed it has published
-        // the file.
-        auto described = file_system->publisher().Describe(shared_file->handle);
-        if (!described.ok()) return;
-        auto published = file_system->Stat(described->final_path);
-        if (published.ok() && published->size_bytes >= described->length_bytes) {
-          Log(LogLevel::kWarning,
-              "Part file " + described->final_path + " was open at the restored checkpoint with " +
-                  std::to_string(described->length_bytes) +
-                  " bytes, but a later run has finished it with " +
-                  std::to_string(published->size_bytes) +
-                  ". It is kept as it is; the rows behind that length are read again and will be "
-                  "there twice.");
-          *writer = std::unique_ptr<fs::PartFileWriter>();
-        }
-      },
-      [this, shared_file, info, row_count, same_layout, writer] {
-        return TakeResumed(std::move(*shared_file), info, row_count, same_layout,
-                           std::move(*writer));
-      });
+Result<std::unique_ptr<PartFile>> BucketSet::Reopen(const ResumedFile& file) {
+  const std::string& handle = file.file.handle;
+  auto writer = file_system_->publisher().Resume(handle);
+  if (writer.ok()) {
+    const FileLayout& layout = file.same_layout ? plan_.layout : *file.old_layout;
+    if (layout.format->encoding == formats::Encoding::kRow) {
+      return std::make_unique<PartFile>(std::move(*writer), file.info.opened_ms, context_.budget,
+                                        &held_);
+    }
+    if (layout.operations->resume_writer == nullptr) {
+      return Status::Corrupt("An open part file in the checkpoint is of format '" +
+                             std::string(layout.format->name) +
+                             "', which this program cannot continue.");
+    }
+    return PartFile::ResumeBulk(std::move(*writer), MakerOf(layout, file.bulk_state),
+                                file.info.opened_ms, context_.budget, &held_);
+  }
+  // A checkpoint older than the newest was chosen, and the run that followed it has published the
+  // file.
+  auto described = file_system_->publisher().Describe(handle);
+  if (!described.ok()) return writer.status();
+  auto published = file_system_->Stat(described->final_path);
+  if (!published.ok() || published->size_bytes < described->length_bytes) return writer.status();
+  Log(LogLevel::kWarning,
+      "Part file " + described->final_path + " was open at the restored checkpoint with " +
+          std::to_string(described->length_bytes) +
+          " bytes, but a later run has finished it with " + std::to_string(published->size_bytes) +
+          ". It is kept as it is; the rows behind that length are read again and will be there "
+          "twice.");
+  return std::unique_ptr<PartFile>();
 }
 
-Status BucketSet::TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout,
-                              Result<std::unique_ptr<fs::PartFileWriter>> writer) {
-  if (!writer.ok()) return writer.status();
-  if (*writer == nullptr) return {};
-  auto part =
-      std::make_unique<PartFile>(std::move(*writer), info.opened_ms, context_.budget, &held_);
-  part->SetHistory(info.opened_ms, info.last_write_ms, row_count);
-  part->set_resume_handle(std::move(file.handle));
+void BucketSet::Resume(ResumedFile file) {
+  using Reopened = Result<std::unique_ptr<PartFile>>;
+  auto part = std::make_shared<Reopened>(Status::Internal("not resumed"));
+  auto shared_file = std::make_shared<ResumedFile>(std::move(file));
+  io_->Submit([this, shared_file, part] { *part = Reopen(*shared_file); },
+              [this, shared_file, part] { return TakeResumed(*shared_file, std::move(*part)); });
+}
+
+Status BucketSet::TakeResumed(const ResumedFile& resumed,
+                              Result<std::unique_ptr<PartFile>> result) {
+  if (!result.ok()) return result.status();
+  std::unique_ptr<PartFile> part = std::move(*result);
+  if (part == nullptr) return {};
+  const OpenFile& file = resumed.file;
+  part->SetHistory(resumed.info.opened_ms, resumed.info.last_write_ms, resumed.row_count);
+  part->set_bulk_state(resumed.bulk_state);
+  part->set_resume_handle(file.handle);
   part->set_named();
   Bucket* existing = Find(file.partition.directory);
-  const bool can_continue = same_layout && (existing == nullptr || existing->file == nullptr);
+  const bool can_continue =
+      resumed.same_layout && (existing == nullptr || existing->file == nullptr);
   if (!can_continue) {
     ++open_files_;
     ++open_files_metric_;
-    StartClosing(std::move(part), std::move(file.partition), file.first_row_ms);
+    StartClosing(std::move(part), file.partition, file.first_row_ms);
     return {};
   }
   Bucket* bucket = Get(file.partition, file.first_row_ms);
   bucket->first_row_ms = std::min(bucket->first_row_ms, file.first_row_ms);
-  bucket->last_row_ms = info.last_write_ms;
+  bucket->last_row_ms = resumed.info.last_write_ms;
   SetFile(bucket, std::move(part));
   return {};
 }

@@ -4,8 +4,8 @@
 //  - A file that leaves its bucket is closed on the I/O pool and comes out of TakeClosed once.
 //  - At most limits.closing_files closings run at once, or busy() says so and the caller waits.
 //  - Over the memory budget the largest row groups are ended, then the coldest buckets closed.
-// Thread: the owning subtask. State: the writer keeps the open files of row formats; everything
-// else is closed at a barrier. When destroyed, files that no checkpoint can name are removed.
+// Thread: the owning subtask. State: the writer keeps the files that stay open over a barrier; all
+// others are closed at it. When destroyed, files that no checkpoint can name are removed.
 #pragma once
 
 #include <list>
@@ -47,6 +47,19 @@ struct WriterNames {
   std::string prefix;   // Of final names, a number follows.
 };
 
+/// A file of a restored checkpoint.
+struct ResumedFile {
+  OpenFile file;
+  PartFileInfo info;
+  int64_t row_count = 0;
+  /// What its encoder held; empty for row formats.
+  std::string bulk_state;
+  /// It was written as this sink writes. Otherwise it is finished as it is, a container by
+  /// `old_layout`.
+  bool same_layout = true;
+  std::shared_ptr<const FileLayout> old_layout;
+};
+
 class BucketSet {
  public:
   BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context,
@@ -68,11 +81,13 @@ class BucketSet {
 
   /// Writes waiting rows and starts to close the file; the bucket is gone afterwards.
   Status Close(Bucket* bucket, int64_t now_ms);
+  /// Hands waiting rows to the encoder; opens a file for them where there is none.
+  Status WriteWaiting(Bucket* bucket, int64_t now_ms);
   /// Starts to make the open file durable as far as it is written.
   void Persist(Bucket* bucket);
   /// Starts to reopen a file of a restored checkpoint; one that cannot be continued by this layout
   /// is closed as it is.
-  void Resume(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout);
+  void Resume(ResumedFile file);
   Status RollOnTimer(int64_t now_ms);
   /// Gives memory back while the job's budget is exceeded and this writer holds much of it.
   Status ShrinkToBudget(int64_t now_ms);
@@ -94,15 +109,15 @@ class BucketSet {
   struct Closing;
 
   Status OpenFileOf(Bucket* bucket, int64_t now_ms);
-  Status WriteWaiting(Bucket* bucket, int64_t now_ms);
   Status WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms);
   void SetFile(Bucket* bucket, std::unique_ptr<PartFile> file);
   void StartClosing(Bucket* bucket);
   void StartClosing(std::unique_ptr<PartFile> file, PartitionRef partition, int64_t first_row_ms);
   void CloseColdest(const Bucket* spared);
   void Erase(Bucket* bucket);
-  Status TakeResumed(OpenFile file, PartFileInfo info, int64_t row_count, bool same_layout,
-                     Result<std::unique_ptr<fs::PartFileWriter>> writer);
+  BulkWriterMaker MakerOf(const FileLayout& layout, std::string state) const;
+  Result<std::unique_ptr<PartFile>> Reopen(const ResumedFile& file);
+  Status TakeResumed(const ResumedFile& file, Result<std::unique_ptr<PartFile>> part);
   void DiscardUnnamed();
   /// Makes the set busy while the store is slower than the rows come.
   void CheckRoom();

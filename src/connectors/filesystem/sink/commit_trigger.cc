@@ -1,5 +1,6 @@
 #include "connectors/filesystem/sink/commit_trigger.h"
 
+#include "connectors/filesystem/sink/time_hook.h"
 #include "runtime/element.h"
 #include "types/value_text.h"
 
@@ -25,6 +26,10 @@ std::string TimeText(int64_t millis, const TimeZone& zone) {
 
 Result<CommitTrigger> CommitTrigger::Make(const PartitionCommitOptions& options,
                                           const std::vector<std::string>& partition_keys) {
+  SLUICE_ASSIGN_OR_RETURN(auto hook, TimeHook::Make(options, partition_keys));
+  if (hook != nullptr) {
+    return CommitTrigger(options, PartitionTimeExtractor::Make(std::move(hook)));
+  }
   SLUICE_ASSIGN_OR_RETURN(auto extractor,
                           PartitionTimeExtractor::Make(partition_keys, options.timestamp_pattern,
                                                        options.timestamp_formatter));

@@ -13,7 +13,9 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "connectors/filesystem/sink/sink_names.h"
 #include "runtime/element.h"
 
 namespace sluice::connectors::filesystem {
@@ -26,6 +28,7 @@ class CommitView {
     const bool again = !attempt_id_.empty() && attempt_id_ != attempt_id;
     attempt_id_ = attempt_id;
     first_row_ms_.clear();
+    committed_.clear();
     watermark_ms_ = runtime::kMinWatermarkMs;
     return again;
   }
@@ -37,6 +40,20 @@ class CommitView {
                   std::unordered_map<std::string, int64_t> first_row_ms) {
     const std::lock_guard lock(mutex_);
     if (attempt_id == attempt_id_) first_row_ms_ = std::move(first_row_ms);
+  }
+
+  /// Partitions that were committed: rows that come for them are late.
+  void SetCommitted(const std::string& attempt_id, std::unordered_set<uint64_t> hashes) {
+    const std::lock_guard lock(mutex_);
+    if (attempt_id == attempt_id_) committed_ = std::move(hashes);
+  }
+  void AddCommitted(const std::string& attempt_id, const std::string& directory) {
+    const std::lock_guard lock(mutex_);
+    if (attempt_id == attempt_id_) committed_.insert(StableHash(directory));
+  }
+  bool WasCommitted(const std::string& attempt_id, const std::string& directory) const {
+    const std::lock_guard lock(mutex_);
+    return attempt_id == attempt_id_ && committed_.contains(StableHash(directory));
   }
 
   int64_t watermark_ms(const std::string& attempt_id) const {
@@ -56,6 +73,7 @@ class CommitView {
   mutable std::mutex mutex_;
   std::string attempt_id_;
   std::unordered_map<std::string, int64_t> first_row_ms_;
+  std::unordered_set<uint64_t> committed_;
   int64_t watermark_ms_ = runtime::kMinWatermarkMs;
 };
 

@@ -21,6 +21,12 @@ struct PartitionRef {
   PartitionValues values;
 };
 
+/// A file that a partition has got: what a marker file or a policy may tell of it.
+struct NewFile {
+  std::string name;
+  int64_t row_count = 0;
+};
+
 /// A closed part file.
 struct FileCommittable {
   std::string handle;

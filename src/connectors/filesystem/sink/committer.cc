@@ -8,15 +8,19 @@
 #include "connectors/filesystem/sink/commit_policy.h"
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "connectors/filesystem/sink/source_status.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
-constexpr int64_t kStateVersion = 1;
+// 2 adds "compaction", "source_positions" and "held_back_by".
+constexpr int64_t kStateVersion = 2;
 // Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs.
 constexpr size_t kFilesPerJob = 32;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
+
+std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
 void PutNames(const std::deque<std::string>& order, const std::map<std::string, int64_t>& next,
               ByteWriter* out) {
@@ -45,9 +49,15 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
   file_system_ = std::move(located.file_system);
   root_ = std::move(located.path);
+  if (plan_->commit.late_rows == LateRows::kAside) {
+    SLUICE_ASSIGN_OR_RETURN(auto aside, plan_->file_systems->Locate(plan_->commit.late_rows_path));
+    late_root_ = std::move(aside.path);
+  }
   lineage_ = MakeLineage(context.job_id, plan_->sink_id);
   tag_ = MakeTag(lineage_, context.attempt_id);
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
+  compactor_ = std::make_unique<Compactor>(plan_.get(), &context, file_system_.get(), io_.get());
+  compactor_->set_tag(tag_);
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
   sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
   if (!file_system_->has_directories()) StartCheck();
@@ -66,14 +76,20 @@ void FileCommitter::StartCheck() {
 Status FileCommitter::Restore(const runtime::RestoredState& state) {
   for (const runtime::StateReader& subtask : state.subtasks) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t version, subtask.GetI64("version"));
-    if (version != kStateVersion) {
+    if (version < 1 || version > kStateVersion) {
       return Status::Corrupt("The state of the file committer of " + plan_->table +
                              " has version " + std::to_string(version) +
-                             ", this program knows version " + std::to_string(kStateVersion) +
+                             ", this program knows versions up to " +
+                             std::to_string(kStateVersion) +
                              ". Resume with the release that wrote it, or a newer one.");
     }
     SLUICE_ASSIGN_OR_RETURN(lineage_, subtask.GetBytes("lineage"));
     tag_ = MakeTag(lineage_, context().attempt_id);
+    compactor_->set_tag(tag_);
+    if (version >= 2) {
+      SLUICE_ASSIGN_OR_RETURN(const std::string compaction, subtask.GetBytes("compaction"));
+      SLUICE_RETURN_NOT_OK(compactor_->Decode(compaction));
+    }
     SLUICE_ASSIGN_OR_RETURN(const auto files, subtask.GetStrings("pending_files"));
     for (const std::string& bytes : files) {
       ByteReader in(bytes);
@@ -87,6 +103,10 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     SLUICE_ASSIGN_OR_RETURN(const std::string partitions, subtask.GetBytes("partitions"));
     SLUICE_RETURN_NOT_OK(partitions_.Decode(partitions));
     SLUICE_ASSIGN_OR_RETURN(watermarks_[state.checkpoint_id], subtask.GetI64("watermark_ms"));
+    if (version >= 2) {
+      SLUICE_ASSIGN_OR_RETURN(positions_[state.checkpoint_id],
+                              subtask.GetStrings("source_positions"));
+    }
     SLUICE_ASSIGN_OR_RETURN(final_checkpoint_, subtask.GetI64("final_checkpoint"));
     SLUICE_ASSIGN_OR_RETURN(const auto spared, subtask.GetStrings("open_handles"));
     sweep_.spared.insert(spared.begin(), spared.end());
@@ -108,6 +128,7 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
   }
   sweep_.known_names = names_used_;
   sweep_wanted_ = true;
+  plan_->view->SetCommitted(context().attempt_id, partitions_.committed());
   ShareView();
   return {};
 }
@@ -126,10 +147,21 @@ Status FileCommitter::AddReport(const WriterReport& report) {
   }
   for (const FileCommittable& file : report.files) {
     pending_files_.push_back({.checkpoint = report.checkpoint, .file = file});
-    if (plan_->trigger) partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms);
+    SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
+    const bool raw = Compactor::IsRaw(info.final_path);
+    if (plan_->trigger && IsOwn(file.partition.directory)) {
+      partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms, file.row_count);
+      if (!raw) {
+        partitions_.AddVisible(file.partition.directory, report.checkpoint,
+                               {std::string(NameOf(info.final_path)), file.row_count},
+                               plan_->policies_tell_files);
+      }
+    }
+    if (raw) compactor_->Add(report.checkpoint, file, std::move(info.final_path));
   }
   for (const OpenFile& file : report.open_files) {
     open_files_.push_back(file);
+    if (!IsOwn(file.partition.directory)) continue;
     if (plan_->trigger) partitions_.AddOpen(file.partition, report.checkpoint, file.first_row_ms);
   }
   if (report.next_number > 0) {
@@ -158,8 +190,10 @@ Status FileCommitter::Poll(runtime::Output& out) {
 
 Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWriter& state) {
   watermarks_[barrier.id] = watermark_ms_;
+  positions_[barrier.id] = SourcePositions(*context().metrics);
   if (barrier.final && final_checkpoint_ == 0) final_checkpoint_ = barrier.id;
   if (open_files_checkpoint_ != barrier.id) open_files_.clear();
+  PlanCompaction(barrier);
   std::vector<std::string> files;
   for (PendingFile& pending : pending_files_) {
     pending.in_state = true;
@@ -177,11 +211,40 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
   state.PutStrings("pending_files", files);
   state.PutBytes("partitions", partitions_.Encode());
   state.PutI64("watermark_ms", watermark_ms_);
+  state.PutStrings("source_positions", positions_[barrier.id]);
+  state.PutBytes("held_back_by", SlowestSplit(*context().metrics));
   state.PutI64("final_checkpoint", final_checkpoint_);
   state.PutStrings("open_handles", open_handles);
   state.PutBytes("names", std::move(names).Take());
+  state.PutBytes("compaction", compactor_->Encode(barrier.id));
   ShareView();
   return {};
+}
+
+void FileCommitter::PlanCompaction(const runtime::Barrier& barrier) {
+  const bool by_partition = plan_->compaction.enabled && plan_->trigger &&
+                            plan_->compaction.scope == CompactionScope::kPartition;
+  if (!by_partition) return AddPlanned(barrier.id, compactor_->PlanAll(barrier.id));
+  const auto preview = partitions_.Peek(barrier.id, barrier.final ? nullptr : &*plan_->trigger,
+                                        watermark_ms_, context().clock->NowMillis());
+  for (const std::string& directory : preview.due) {
+    AddPlanned(barrier.id, compactor_->PlanDirectory(barrier.id, directory));
+  }
+  for (const std::string& directory : compactor_->UnplannedDirectories()) {
+    if (IsOwn(directory)) continue;
+    AddPlanned(barrier.id, compactor_->PlanDirectory(barrier.id, directory));
+  }
+  // They are never committed before the end of the input: their rows are not kept from view.
+  for (const std::string& directory : preview.untimed) {
+    AddPlanned(barrier.id, compactor_->PlanDirectory(barrier.id, directory));
+  }
+}
+
+void FileCommitter::AddPlanned(runtime::CheckpointId checkpoint,
+                               const std::vector<Compactor::Planned>& planned) {
+  for (const Compactor::Planned& file : planned) {
+    partitions_.AddVisible(file.directory, checkpoint, file.file, plan_->policies_tell_files);
+  }
 }
 
 void FileCommitter::ShareView() {
@@ -191,6 +254,7 @@ void FileCommitter::ShareView() {
 Status FileCommitter::CheckpointComplete(runtime::CheckpointId id, runtime::Output& out) {
   (void)out;
   completed_ = std::max(completed_, id);
+  compactor_->CheckpointComplete(id);
   return Advance();
 }
 
@@ -226,7 +290,7 @@ Status FileCommitter::StartPublishing() {
   }
   SLUICE_RETURN_NOT_OK(io_->Collect());
   // Nothing to wait for: either all ran at once, or there was nothing.
-  if (phase_ == Phase::kPublishing && publishing_jobs_ == 0) return StartCommitting();
+  if (phase_ == Phase::kPublishing && publishing_jobs_ == 0) return FilesPublished();
   return {};
 }
 
@@ -235,7 +299,7 @@ void FileCommitter::PublishFiles(size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const std::string& directory = pending_files_[i].file.partition.directory;
     by_directory[directory].push_back(i);
-    touched_.insert(directory);
+    TouchInBatch(pending_files_[i].file);
   }
   std::map<std::string, std::vector<size_t>> group;
   size_t group_files = 0;
@@ -249,6 +313,15 @@ void FileCommitter::PublishFiles(size_t count) {
   }
   if (!group.empty()) PublishGroup(std::move(group));
   --publishing_jobs_;
+}
+
+void FileCommitter::TouchInBatch(const FileCommittable& file) {
+  if (plan_->streaming || plan_->policies.empty()) return;
+  PendingPartitions::Due& due = touched_[file.partition.directory];
+  due.partition = file.partition;
+  due.row_count += file.row_count;
+  const auto info = file_system_->publisher().Describe(file.handle);
+  if (info.ok()) due.files.push_back({std::string(NameOf(info->final_path)), file.row_count});
 }
 
 void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_directory) {
@@ -288,10 +361,19 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
               .WithContext("While publishing files of checkpoint " + std::to_string(working_on_) +
                            " of " + plan_->table + ".");
         }
-        context().metrics->Counter(runtime::metric::kPublishedFiles) += job->file_count;
-        context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes;
-        return --publishing_jobs_ == 0 ? StartCommitting() : Status();
+        if (!plan_->compaction.enabled) {
+          context().metrics->Counter(runtime::metric::kPublishedFiles) += job->file_count;
+          context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes;
+        }
+        return --publishing_jobs_ == 0 ? FilesPublished() : Status();
       });
+}
+
+Status FileCommitter::FilesPublished() {
+  phase_ = Phase::kMerging;
+  pending_files_.erase(pending_files_.begin(),
+                       pending_files_.begin() + static_cast<std::ptrdiff_t>(publishing_count_));
+  return compactor_->Start(working_on_, [this] { return StartCommitting(); });
 }
 
 Status FileCommitter::ReplaceDirectories(size_t count) {
@@ -304,6 +386,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     replacement.directory = directory;
     replacement.staging = StagingDirectory(directory, lineage_);
     replacement.handles.push_back(file.handle);
+    TouchInBatch(file);
     sizes[directory] += file.size_bytes;
   }
   if (replacements.empty() && plan_->fully_static()) {
@@ -311,10 +394,11 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     const PartitionValues values(plan_->static_values.begin(), plan_->static_values.end());
     const std::string directory = plan_->Directory(root_, values);
     replacements[directory] = {directory, StagingDirectory(directory, lineage_), {}};
+    touched_[directory].partition = {directory,
+                                     plan_->partition_keys.empty() ? PartitionValues() : values};
   }
   publishing_jobs_ = 1;
   for (auto& [directory, replacement] : replacements) {
-    touched_.insert(directory);
     ++publishing_jobs_;
     auto status = std::make_shared<Status>();
     const auto file_count = static_cast<int64_t>(replacement.handles.size());
@@ -324,7 +408,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
                   if (!status->ok()) return *status;
                   context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
                   context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
-                  return --publishing_jobs_ == 0 ? StartCommitting() : Status();
+                  return --publishing_jobs_ == 0 ? FilesPublished() : Status();
                 });
   }
   --publishing_jobs_;
@@ -333,15 +417,15 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
 
 Status FileCommitter::StartCommitting() {
   phase_ = Phase::kCommitting;
-  pending_files_.erase(pending_files_.begin(),
-                       pending_files_.begin() + static_cast<std::ptrdiff_t>(publishing_count_));
   auto due = std::make_shared<const std::vector<PendingPartitions::Due>>(FindDue());
   if (due->empty()) return FinishCheckpoint(*due);
+  auto commits = std::make_shared<std::vector<PartitionCommit>>();
+  for (const PendingPartitions::Due& partition : *due) commits->push_back(MakeCommit(partition));
   auto status = std::make_shared<Status>();
   io_->Submit(
-      [due, status, file_system = file_system_, plan = plan_, tag = tag_] {
-        for (const auto& partition : *due) {
-          *status = CommitPartition(*file_system, plan->commit, partition.partition.directory, tag);
+      [commits, status, file_system = file_system_, plan = plan_, tag = tag_] {
+        for (const PartitionCommit& commit : *commits) {
+          *status = CommitPartition(*file_system, plan->policies, commit, tag);
           if (!status->ok()) return;
         }
       },
@@ -352,11 +436,26 @@ Status FileCommitter::StartCommitting() {
   return {};
 }
 
+PartitionCommit FileCommitter::MakeCommit(PendingPartitions::Due due) const {
+  PartitionCommit commit{.table = plan_->table,
+                         .keys = plan_->partition_keys,
+                         .partition = std::move(due.partition),
+                         .checkpoint = working_on_,
+                         .again = due.again,
+                         .row_count = due.row_count,
+                         .files = std::move(due.files),
+                         .source_positions = {}};
+  for (const auto& [checkpoint, positions] : positions_) {
+    if (checkpoint <= working_on_) commit.source_positions = positions;
+  }
+  return commit;
+}
+
 std::vector<PendingPartitions::Due> FileCommitter::FindDue() {
   std::vector<PendingPartitions::Due> due;
   if (plan_->commit.policies.empty()) return due;
   if (!plan_->streaming) {
-    for (const std::string& directory : touched_) due.push_back({.partition = {directory, {}}});
+    for (const auto& [directory, partition] : touched_) due.push_back(partition);
     return due;
   }
   if (!plan_->trigger) return due;  // Without partitions a stream commits nothing.
@@ -370,6 +469,11 @@ std::vector<PendingPartitions::Due> FileCommitter::FindDue() {
   due = partitions_.FindDue(working_on_, all ? nullptr : &*plan_->trigger, watermark_ms,
                             context().clock->NowMillis(), &untimed);
   ReportUntimed(untimed);
+  // Due since the barrier only: its files are merged with the next checkpoint, and then it is
+  // committed.
+  std::erase_if(due, [this](const PendingPartitions::Due& partition) {
+    return compactor_->HasUnplanned(partition.partition.directory, working_on_);
+  });
   return due;
 }
 
@@ -395,6 +499,7 @@ void FileCommitter::ReportUntimed(const std::vector<PartitionRef>& untimed) {
 Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed) {
   for (const auto& partition : committed) {
     partitions_.Committed(partition.partition.directory, working_on_);
+    plan_->view->AddCommitted(context().attempt_id, partition.partition.directory);
     if (partition.again) ++context().metrics->Counter(runtime::metric::kLateCommits);
   }
   context().metrics->Counter(runtime::metric::kCommittedPartitions) +=
@@ -402,6 +507,9 @@ Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>
   // The watermark at the newest complete checkpoint stays: a restart may ask again.
   while (watermarks_.size() > 1 && std::next(watermarks_.begin())->first <= working_on_) {
     watermarks_.erase(watermarks_.begin());
+  }
+  while (positions_.size() > 1 && std::next(positions_.begin())->first <= working_on_) {
+    positions_.erase(positions_.begin());
   }
   if (plan_->trigger) {
     ShareView();
@@ -421,6 +529,7 @@ Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>
   }
   done_ = working_on_;
   phase_ = Phase::kIdle;
+  if (final_complete()) compactor_->DeleteExpired();
   return {};
 }
 
@@ -432,18 +541,31 @@ void FileCommitter::StartSweep() {
   sweep_.current_uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
   sweep_.remove_newer = plan_->remove_abandoned;
   auto result = std::make_shared<Result<SweepResult>>(SweepResult());
-  io_->Submit([file_system = file_system_, request = sweep_,
-               result] { *result = SweepLeftovers(*file_system, request); },
-              [this, result]() -> Status {
-                if (result->ok()) {
-                  SweepDone(**result);
-                } else {
-                  // Left-overs are hidden: they do no harm, and the next start looks again.
-                  Log(LogLevel::kWarning, "Cannot clean up after earlier attempts in " + root_ +
-                                              ": " + result->status().ToString());
-                }
-                return {};
-              });
+  io_->Submit(
+      [file_system = file_system_, request = sweep_, late_root = late_root_, result]() mutable {
+        *result = SweepLeftovers(*file_system, request);
+        if (!result->ok() || late_root.empty()) return;
+        request.root = late_root;
+        auto aside = SweepLeftovers(*file_system, request);
+        if (!aside.ok()) {
+          *result = aside.status();
+          return;
+        }
+        (*result)->removed += aside->removed;
+        for (std::string& path : aside->newer_files) {
+          (*result)->newer_files.push_back(std::move(path));
+        }
+      },
+      [this, result]() -> Status {
+        if (result->ok()) {
+          SweepDone(**result);
+        } else {
+          // Left-overs are hidden: they do no harm, and the next start looks again.
+          Log(LogLevel::kWarning, "Cannot clean up after earlier attempts in " + root_ + ": " +
+                                      result->status().ToString());
+        }
+        return {};
+      });
 }
 
 void FileCommitter::SweepDone(const SweepResult& result) {

@@ -3,10 +3,11 @@
 //
 // Life cycle of a file: reported by its writer before barrier N -> kept as pending, in state from N
 // on -> published when N or a later checkpoint is complete (idempotent, so a crash in between costs
-// nothing) -> its partition is committed when it is due.
-// State: pending files with their checkpoint, pending partitions, watermark at each barrier, open
-// files at the last barrier, names used, lineage. Lost without harm: what is in flight.
-// Thread: one task; publishing, exchanging, policies and the sweep run on the I/O pool.
+// nothing) -> merged with others where the table compacts (Compactor) -> its partition is committed
+// when it is due.
+// State: pending files with their checkpoint, what is to be merged, pending partitions, watermark
+// at each barrier, open files at the last barrier, names used, lineage. Lost without harm: what is
+// in flight. Thread: one task; publishing, exchanging, policies and the sweep run on the I/O pool.
 #pragma once
 
 #include <deque>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "connectors/filesystem/sink/committable.h"
+#include "connectors/filesystem/sink/compactor.h"
 #include "connectors/filesystem/sink/file_sink_plan.h"
 #include "connectors/filesystem/sink/io_scope.h"
 #include "connectors/filesystem/sink/leftovers.h"
@@ -45,7 +47,7 @@ class FileCommitter final : public runtime::Operator {
     FileCommittable file;
     bool in_state = false;  // A snapshot that may complete names it.
   };
-  enum class Phase { kIdle, kPublishing, kCommitting };
+  enum class Phase { kIdle, kPublishing, kMerging, kCommitting };
 
   /// Starts the next step when the one before is done.
   Status Advance();
@@ -55,11 +57,20 @@ class FileCommitter final : public runtime::Operator {
   void PublishFiles(size_t count);
   void PublishGroup(std::map<std::string, std::vector<size_t>> by_directory);
   Status ReplaceDirectories(size_t count);
+  Status FilesPublished();
   Status StartCommitting();
+  void PlanCompaction(const runtime::Barrier& barrier);
+  void AddPlanned(runtime::CheckpointId checkpoint, const std::vector<Compactor::Planned>& planned);
+  void TouchInBatch(const FileCommittable& file);
+  PartitionCommit MakeCommit(PendingPartitions::Due due) const;
   Status FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed);
   std::vector<PendingPartitions::Due> FindDue();
   void ReportUntimed(const std::vector<PartitionRef>& untimed);
   void ShareView();
+  /// False for the directories that get late rows.
+  bool IsOwn(const std::string& directory) const {
+    return !plan_->trigger || late_root_.empty() || !directory.starts_with(late_root_ + "/");
+  }
   void StartSweep();
   void SweepDone(const SweepResult& result);
   Status AddReport(const WriterReport& report);
@@ -68,12 +79,15 @@ class FileCommitter final : public runtime::Operator {
   const std::shared_ptr<const FileSinkPlan> plan_;
   std::shared_ptr<fs::FileSystem> file_system_;
   std::string root_;
+  std::string late_root_;  // Where late rows go; "": nowhere else.
   std::string lineage_;
   std::string tag_;
 
   std::deque<PendingFile> pending_files_;
   PendingPartitions partitions_;
   std::map<runtime::CheckpointId, int64_t> watermarks_;
+  /// Where the sources stood at the barrier, "orders-0@123", of the same checkpoints.
+  std::map<runtime::CheckpointId, std::vector<std::string>> positions_;
   std::vector<OpenFile> open_files_;  // At the barrier last seen.
   runtime::CheckpointId open_files_checkpoint_ = 0;
   std::map<std::string, int64_t> names_used_;  // Prefix of an attempt's names -> next number.
@@ -87,11 +101,13 @@ class FileCommitter final : public runtime::Operator {
   runtime::CheckpointId working_on_ = 0;
   size_t publishing_count_ = 0;  // Of pending_files_, from the front.
   int publishing_jobs_ = 0;
-  std::set<std::string> touched_;  // Directories that batch mode commits.
+  /// What batch mode commits, by directory.
+  std::map<std::string, PendingPartitions::Due> touched_;
   bool sweep_wanted_ = false;
   bool sweeping_ = false;
   SweepRequest sweep_;
   std::unique_ptr<IoScope> io_;
+  std::unique_ptr<Compactor> compactor_;
 };
 
 }  // namespace sluice::connectors::filesystem

@@ -7,8 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "connectors/filesystem/sink/commit_policy.h"
 #include "connectors/filesystem/sink/commit_trigger.h"
 #include "connectors/filesystem/sink/commit_view.h"
+#include "connectors/filesystem/sink/file_layout.h"
 #include "connectors/filesystem/sink/sink_options.h"
 #include "formats/format.h"
 
@@ -36,10 +38,8 @@ struct FileSinkPlan {
   std::string path;     // As the user wrote it; located anew by every attempt.
   fs::FileSystems* file_systems = nullptr;
 
-  const formats::Format* format = nullptr;
-  formats::FormatOptions format_options;
+  FileLayout layout;  // Its columns are the physical ones without the partition keys.
   TimeZone session_zone;
-  Schema file_schema;             // Physical columns without the partition keys.
   std::vector<int> file_columns;  // Their places in the rows that come.
 
   std::vector<std::string> partition_keys;
@@ -53,11 +53,17 @@ struct FileSinkPlan {
   bool overwrite = false;
   RollingPolicy rolling = RollingPolicy::Never();
   PartitionCommitOptions commit;
+  CommitPolicies policies;  // Of `commit`, in their order.
+  /// Some policy tells which files a partition has got.
+  bool policies_tell_files = false;
   /// Set for a partitioned streaming table with a policy.
   std::optional<CommitTrigger> trigger;
   /// Differs when files are written in another way (format, options, columns): a file that stayed
   /// open is then finished as it is and not continued.
-  std::string layout;
+  std::string layout_text;
+  /// Containers stay open over checkpoints.
+  bool spans_checkpoints = false;
+  CompactionOptions compaction;
   WriterLimits limits;
   std::shared_ptr<CommitView> view = std::make_shared<CommitView>();
   /// Delete what a newer, abandoned run has published after the restored checkpoint.

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "connectors/filesystem/sink/sink_test_util.h"
+#include "formats/all_formats.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -54,6 +55,69 @@ TEST(FileSink, RowFormatStaysOpenOverCheckpoints) {
   ASSERT_OK(job.FinishAndCommit());
   EXPECT_EQ(Paths(job).size(), 1u);
   EXPECT_TRUE(Once(job, 6));
+}
+
+TEST(FileSink, ContainersStayOpenOverCheckpointsWhenTold) {
+  for (const bool kill : {false, true}) {
+    SinkHarness job({.table_options = {{"sink.rolling-policy.on-checkpoint", "false"}},
+                     .format = &kPack,
+                     .parallelism = 2});
+    ASSERT_OK(job.Start());
+    for (int64_t round = 0; round < 10; ++round) {
+      // Some stay in the state, some are in the file.
+      const int64_t count = round % 3 == 0 ? 1 : 20;
+      ASSERT_OK(job.Write(0, Rows(round * 40, count, "a")));
+      ASSERT_OK(job.Write(1, Rows(round * 40 + count, 40 - count, "a")));
+      ASSERT_OK(job.Checkpoint());
+      EXPECT_TRUE(Paths(job).empty());
+      if (!kill) continue;
+      ASSERT_OK(job.Write(0, Rows(9'000, 30, "a")));  // Lost: read again after the restart.
+      job.Kill();
+      ASSERT_OK(job.Start(job.last_checkpoint));
+    }
+    ASSERT_OK(job.FinishAndCommit());
+    EXPECT_EQ(Paths(job).size(), 2u);
+    EXPECT_TRUE(Once(job, 400));
+    EXPECT_TRUE(job.Hidden().empty());
+  }
+}
+
+TEST(FileSink, OpenContainersRollByTimeAndSize) {
+  SinkHarness job({.table_options = {{"sink.rolling-policy.on-checkpoint", "false"},
+                                     {"sink.rolling-policy.rollover-interval", "10 s"},
+                                     {"sink.rolling-policy.check-interval", "1 s"}},
+                   .partitioned = false,
+                   .format = &kPack});
+  ASSERT_OK(job.Start());
+  for (int64_t second = 0; second < 35; ++second) {
+    ASSERT_OK(job.Write(0, Rows(second, 1, "x")));
+    ASSERT_OK(job.Checkpoint());
+    ASSERT_OK(job.Tick(1000));
+  }
+  ASSERT_OK(job.FinishAndCommit());
+  EXPECT_EQ(Paths(job).size(), 4u);  // One for each rolling interval, not for each checkpoint.
+  EXPECT_TRUE(Once(job, 35));
+}
+
+TEST(KnownPitfalls, Rule16_2_OpenContainerIsFinishedInItsOldLayout) {
+  SinkHarness job({.table_options = {{"sink.rolling-policy.on-checkpoint", "false"}},
+                   .partitioned = false,
+                   .format = &formats::kParquetFormat});
+  ASSERT_OK(job.Start());
+  ASSERT_OK(job.Write(0, Rows(0, 3, "a")));
+  ASSERT_OK(job.Checkpoint());
+  job.Kill();
+  job.options.format = &kLines;
+  ASSERT_OK(job.Plan());
+  ASSERT_OK(job.Start(1));
+  ASSERT_OK(job.Write(0, Rows(3, 3, "a")));
+  ASSERT_OK(job.FinishAndCommit());
+  int parquet_files = 0;
+  for (const auto& [path, content] : job.Visible()) {
+    if (content.starts_with("PAR1") && content.ends_with("PAR1")) ++parquet_files;
+  }
+  EXPECT_EQ(parquet_files, 1);
+  EXPECT_EQ(Paths(job).size(), 2u);
 }
 
 TEST(FileSink, RollsBySizeAtTheRow) {

@@ -8,12 +8,14 @@
 #include "connectors/filesystem/sink/committer.h"
 #include "connectors/filesystem/sink/file_writer.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "formats/all_file_operations.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr std::string_view kRemoveAbandonedKey = "sluice.remove-abandoned";
 constexpr std::string_view kMaxOpenFilesKey = "sluice.sink.max-open-files";
+constexpr std::string_view kRetainedKey = "execution.checkpointing.num-retained";
 
 bool CanWrite(const formats::Format& format) {
   return format.encoding == formats::Encoding::kRow ? format.make_encoder != nullptr
@@ -31,10 +33,11 @@ std::string KindList(const RowKindSet& kinds) {
 class FileTableSink final : public TableSink {
  public:
   FileTableSink(TableInfo table, const ConnectorContext& context, const formats::Format& format,
-                SinkOptions options, Schema file_schema)
+                const formats::FileOperations& operations, SinkOptions options, Schema file_schema)
       : table_(std::move(table)),
         context_(context),
         format_(format),
+        operations_(operations),
         options_(std::move(options)),
         file_schema_(std::move(file_schema)) {}
 
@@ -46,6 +49,7 @@ class FileTableSink final : public TableSink {
  private:
   Status CheckRequest(const SinkRequest& request) const;
   Status CheckFormat() const;
+  Status CheckCompaction() const;
   Status CheckTarget(const SinkRequest& request) const;
   Status FillPartitioning(const SinkRequest& request, FileSinkPlan* plan) const;
   Status CheckStaticValue(const std::string& key, const std::string& text,
@@ -57,6 +61,7 @@ class FileTableSink final : public TableSink {
   const TableInfo table_;
   const ConnectorContext context_;
   const formats::Format& format_;
+  const formats::FileOperations& operations_;
   const SinkOptions options_;
   const Schema file_schema_;
 };
@@ -94,13 +99,16 @@ Status FileTableSink::CheckRequest(const SinkRequest& request) const {
 }
 
 Status FileTableSink::CheckFormat() const {
-  if (options_.roll_on_checkpoint == false && format_.encoding == formats::Encoding::kBulk) {
-    return Status::Unsupported(
-        "Option 'sink.rolling-policy.on-checkpoint' = 'false' for format '" +
+  if (options_.roll_on_checkpoint == false && format_.encoding == formats::Encoding::kBulk &&
+      operations_.resume_writer == nullptr) {
+    return Status::Validation(
+        "Option 'sink.rolling-policy.on-checkpoint' = 'false': a file of format '" +
         std::string(format_.name) +
-        "': part files of this format that stay open over a checkpoint are a later feature of "
-        "Sluice. Remove the option, or use csv, json or raw.");
+        "' cannot be continued after a restart, so it must end at every checkpoint. Remove the "
+        "option, or use parquet, csv, json or raw. 'auto-compaction' = 'true' also gives larger "
+        "files.");
   }
+  SLUICE_RETURN_NOT_OK(CheckCompaction());
   if (file_schema_.column_count() > 0) return {};
   // json writes {} for such a row; the others would write nothing and lose it.
   if (format_.name == "json") return {};
@@ -109,6 +117,36 @@ Status FileTableSink::CheckFormat() const {
       std::string(format_.name) +
       "' cannot hold a row without columns: the rows would be lost. Add a column that is no "
       "partition key, or use format 'json'.");
+}
+
+Status FileTableSink::CheckCompaction() const {
+  const CompactionOptions& compaction = options_.compaction;
+  if (!compaction.enabled || !context_.streaming) return {};
+  const bool readable = format_.encoding == formats::Encoding::kRow ||
+                        operations_.join_files != nullptr || format_.open_bulk_file != nullptr;
+  if (!readable) {
+    return Status::Validation("Option 'auto-compaction' = 'true': files of format '" +
+                              std::string(format_.name) +
+                              "' cannot be merged, as this program cannot read them. Set it to "
+                              "'false', or use another format.");
+  }
+  if (compaction.scope == CompactionScope::kPartition) {
+    if (!table_.partition_keys.empty() && !options_.commit.policies.empty()) return {};
+    return Status::Validation(
+        "Option 'compaction.scope' = 'partition' merges the files of a partition when it is "
+        "committed, but table '" +
+        table_.identifier +
+        (table_.partition_keys.empty() ? "' has no partitions. Use 'checkpoint'."
+                                       : "' commits none. Set 'sink.partition-commit.policy.kind', "
+                                         "e.g. to 'success-file'."));
+  }
+  if (options_.roll_on_checkpoint == false) {
+    return Status::Validation(
+        "Options 'auto-compaction' = 'true' and 'sink.rolling-policy.on-checkpoint' = 'false' "
+        "contradict each other: the files of a checkpoint are merged, so they must end with it. "
+        "Remove one of them, or set 'compaction.scope' = 'partition'.");
+  }
+  return {};
 }
 
 Status FileTableSink::CheckTarget(const SinkRequest& request) const {
@@ -126,6 +164,18 @@ Status FileTableSink::CheckTarget(const SinkRequest& request) const {
   if (info.ok() && !info->is_directory) {
     return Status::Validation("The 'path' of table '" + table_.identifier + "', " + located.path +
                               ", is a file. Writing needs a directory.");
+  }
+  if (options_.commit.late_rows == LateRows::kAside) {
+    SLUICE_ASSIGN_OR_RETURN(const auto aside,
+                            context_.file_systems->Locate(options_.commit.late_rows_path));
+    const bool nested = (aside.path + "/").starts_with(located.path + "/") ||
+                        (located.path + "/").starts_with(aside.path + "/");
+    if (nested || aside.file_system->scheme() != located.file_system->scheme()) {
+      return Status::Validation("Option 'sink.partition-commit.late-rows.path': '" +
+                                options_.commit.late_rows_path +
+                                "' must be a directory beside that of table '" + table_.identifier +
+                                "', on the same file system and neither inside nor around it.");
+    }
   }
   return {};  // Other failures are told, with what to do, when the job starts to write.
 }
@@ -185,6 +235,10 @@ Status FileTableSink::ReadConfiguration(FileSinkPlan* plan) const {
     }
     plan->limits.open_files = *count;
   }
+  if (const auto retained = keys.find(kRetainedKey); retained != keys.end()) {
+    const std::optional<int64_t> count = ParseInt64(TrimAscii(retained->second));
+    if (count && *count > 0) plan->compaction.retained_checkpoints = *count;
+  }
   return {};
 }
 
@@ -195,11 +249,12 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   plan->sink_id = request.operator_id;
   plan->path = table_.options.at("path");
   plan->file_systems = context_.file_systems;
-  plan->format = &format_;
-  plan->format_options =
-      formats::ExtractFormatOptions(table_.options, std::string(format_.name) + ".");
+  plan->layout = {
+      .format = &format_,
+      .operations = &operations_,
+      .options = formats::ExtractFormatOptions(table_.options, std::string(format_.name) + "."),
+      .schema = file_schema_};
   plan->session_zone = context_.session_zone;
-  plan->file_schema = file_schema_;
   SLUICE_RETURN_NOT_OK(FillPartitioning(request, plan.get()));
   const auto name = table_.options.find("partition.default-name");
   plan->default_partition_name =
@@ -207,18 +262,34 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   plan->streaming = context_.streaming;
   plan->overwrite = request.overwrite;
   plan->commit = options_.commit;
+  SLUICE_ASSIGN_OR_RETURN(plan->policies, MakeCommitPolicies(options_.commit));
+  for (const PolicyKind kind : options_.commit.policies) {
+    plan->policies_tell_files =
+        plan->policies_tell_files || kind == PolicyKind::kCustom || kind == PolicyKind::kCommand ||
+        kind == PolicyKind::kHttp ||
+        (kind == PolicyKind::kSuccessFile && options_.commit.success_file_json);
+  }
   if (context_.streaming) {
     RollingOptions rolling = options_.rolling;
-    rolling.on_checkpoint = options_.roll_on_checkpoint.value_or(format_.rolls_on_checkpoint);
+    const bool compacting = options_.compaction.enabled;
+    rolling.on_checkpoint =
+        options_.roll_on_checkpoint.value_or(compacting || format_.rolls_on_checkpoint);
+    plan->compaction = options_.compaction;
+    if (plan->compaction.parallelism == 0) {
+      plan->compaction.parallelism =
+          options_.parallelism > 0 ? options_.parallelism : request.default_parallelism;
+    }
     SLUICE_ASSIGN_OR_RETURN(plan->rolling, RollingPolicy::Make(rolling));
+    plan->spans_checkpoints =
+        !rolling.on_checkpoint && format_.encoding == formats::Encoding::kBulk;
     if (!plan->partition_keys.empty() && !options_.commit.policies.empty()) {
       SLUICE_ASSIGN_OR_RETURN(plan->trigger,
                               CommitTrigger::Make(options_.commit, plan->partition_keys));
     }
   }
-  plan->layout = std::string(format_.name) + "|" + file_schema_.ToString();
-  for (const auto& [key, value] : plan->format_options.options) {
-    plan->layout += "|" + key + "=" + value;
+  plan->layout_text = std::string(format_.name) + "|" + file_schema_.ToString();
+  for (const auto& [key, value] : plan->layout.options.options) {
+    plan->layout_text += "|" + key + "=" + value;
   }
   SLUICE_RETURN_NOT_OK(ReadConfiguration(plan.get()));
   return std::shared_ptr<const FileSinkPlan>(std::move(plan));
@@ -299,7 +370,8 @@ Result<SinkPlan> FileTableSink::MakePlan(const SinkRequest& request) {
 
 Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
                                                      const ConnectorContext& context,
-                                                     const formats::Format& format) {
+                                                     const formats::Format& format,
+                                                     const formats::FileOperations* operations) {
   if (!CanWrite(format)) {
     return Status::Validation(
         "Could not find any format factory for identifier '" + std::string(format.name) +
@@ -319,7 +391,8 @@ Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
   if (format.validate != nullptr && file_schema.column_count() > 0) {
     SLUICE_RETURN_NOT_OK(format.validate(format_options, file_schema, formats::Direction::kWrite));
   }
-  return std::make_unique<FileTableSink>(table, context, format, std::move(options),
+  if (operations == nullptr) operations = &formats::FileOperationsOf(format);
+  return std::make_unique<FileTableSink>(table, context, format, *operations, std::move(options),
                                          std::move(file_schema));
 }
 

@@ -10,9 +10,9 @@
 namespace sluice::connectors::filesystem {
 
 /// The options of `table` have passed the connector's validation. Fails when the table cannot be
-/// written: the format, a column's type, an option that is not offered yet.
-Result<std::unique_ptr<TableSink>> MakeFileTableSink(const TableInfo& table,
-                                                     const ConnectorContext& context,
-                                                     const formats::Format& format);
+/// written: the format, a column's type. `operations` null: those of the format.
+Result<std::unique_ptr<TableSink>> MakeFileTableSink(
+    const TableInfo& table, const ConnectorContext& context, const formats::Format& format,
+    const formats::FileOperations* operations = nullptr);
 
 }  // namespace sluice::connectors::filesystem

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/sink/sink_metrics.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/writer_state.h"
 #include "expr/key_split.h"
@@ -15,15 +16,19 @@ Status FileWriter::Open(runtime::TaskContext& context) {
   SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
   file_system_ = std::move(located.file_system);
   root_ = std::move(located.path);
+  if (plan_->commit.late_rows == LateRows::kAside) {
+    SLUICE_ASSIGN_OR_RETURN(auto aside, plan_->file_systems->Locate(plan_->commit.late_rows_path));
+    late_root_ = std::move(aside.path);
+  }
   for (size_t key = 0; key < plan_->partition_keys.size(); ++key) {
     if (!plan_->static_values[key]) dynamic_columns_.push_back(plan_->partition_columns[key]);
   }
-  if (plan_->format->encoding == formats::Encoding::kRow) {
+  if (plan_->layout.format->encoding == formats::Encoding::kRow) {
     const formats::FormatContext format_context{.session_zone = plan_->session_zone,
                                                 .pool = context.memory_pool};
-    SLUICE_ASSIGN_OR_RETURN(encoder_,
-                            plan_->format->make_encoder(plan_->format_options, plan_->file_schema,
-                                                        formats::Framing::kFile, format_context));
+    SLUICE_ASSIGN_OR_RETURN(
+        encoder_, plan_->layout.format->make_encoder(plan_->layout.options, plan_->layout.schema,
+                                                     formats::Framing::kFile, format_context));
   }
   lineage_ = MakeLineage(context.job_id, plan_->sink_id);
   return MakeBuckets();
@@ -32,39 +37,68 @@ Status FileWriter::Open(runtime::TaskContext& context) {
 Status FileWriter::MakeBuckets() {
   const std::string uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
   name_prefix_ = PartNamePrefix(uuid, context().subtask, plan_->streaming);
+  const std::string file_prefix =
+      (plan_->compaction.enabled ? std::string(kRawPrefix) : std::string()) + name_prefix_;
   buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), file_system_,
                                          WriterNames{.lineage = lineage_,
                                                      .tag = MakeTag(lineage_, context().attempt_id),
-                                                     .prefix = name_prefix_});
+                                                     .prefix = file_prefix});
   return {};
 }
 
 Status FileWriter::Restore(const runtime::RestoredState& state) {
-  std::vector<OpenFileState> files;
+  std::vector<ResumedFile> files;
   for (const runtime::StateReader& subtask : state.subtasks) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t version, subtask.GetI64("version"));
-    if (version != kWriterStateVersion) {
-      return Status::Corrupt("The state of the file writer of " + plan_->table + " has version " +
-                             std::to_string(version) + ", this program knows version " +
-                             std::to_string(kWriterStateVersion) +
-                             ". Resume with the release that wrote it, or a newer one.");
-    }
-    SLUICE_ASSIGN_OR_RETURN(lineage_, subtask.GetBytes("lineage"));
-    SLUICE_ASSIGN_OR_RETURN(const auto encoded, subtask.GetStrings("open_files"));
-    for (const std::string& bytes : encoded) {
-      SLUICE_ASSIGN_OR_RETURN(files.emplace_back(), DecodeOpenFile(bytes));
-    }
+    SLUICE_RETURN_NOT_OK(ReadState(subtask, &files));
   }
   SLUICE_RETURN_NOT_OK(MakeBuckets());  // Under the restored lineage.
   const auto parallelism = static_cast<size_t>(std::max(context().parallelism, 1));
   for (size_t i = static_cast<size_t>(context().subtask); i < files.size(); i += parallelism) {
-    const bool same_layout = files[i].layout == plan_->layout;
-    buckets_->Resume(std::move(files[i].file), files[i].info, files[i].row_count, same_layout);
+    buckets_->Resume(std::move(files[i]));
   }
   phase_ = Phase::kRestoring;
   SLUICE_RETURN_NOT_OK(buckets_->Collect());
   if (buckets_->idle()) phase_ = Phase::kRunning;
   ScheduleTimer();
+  return {};
+}
+
+Status FileWriter::ReadState(const runtime::StateReader& state, std::vector<ResumedFile>* files) {
+  SLUICE_ASSIGN_OR_RETURN(const int64_t version, state.GetI64("version"));
+  if (version < 1 || version > kWriterStateVersion) {
+    return Status::Corrupt("The state of the file writer of " + plan_->table + " has version " +
+                           std::to_string(version) + ", this program knows versions up to " +
+                           std::to_string(kWriterStateVersion) +
+                           ". Resume with the release that wrote it, or a newer one.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(lineage_, state.GetBytes("lineage"));
+  SLUICE_ASSIGN_OR_RETURN(const auto encoded, state.GetStrings("open_files"));
+  std::vector<std::string> bulk_states(encoded.size());
+  // Files of row formats are finished without their layout.
+  static const formats::Format kText{.name = "text", .encoding = formats::Encoding::kRow};
+  auto layout = std::make_shared<FileLayout>();
+  layout->format = &kText;
+  if (version >= 2) {
+    SLUICE_ASSIGN_OR_RETURN(bulk_states, state.GetStrings("bulk_states"));
+    if (bulk_states.size() != encoded.size()) {
+      return Status::Corrupt("The open part files in the checkpoint are damaged.");
+    }
+    const bool containers = std::any_of(bulk_states.begin(), bulk_states.end(),
+                                        [](const std::string& bulk) { return !bulk.empty(); });
+    SLUICE_ASSIGN_OR_RETURN(const std::string bytes, state.GetBytes("layout"));
+    if (containers && bytes != EncodeLayout(plan_->layout)) {
+      SLUICE_ASSIGN_OR_RETURN(*layout, DecodeLayout(bytes));
+    }
+  }
+  for (size_t i = 0; i < encoded.size(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(OpenFileState open, DecodeOpenFile(encoded[i]));
+    files->push_back({.file = std::move(open.file),
+                      .info = open.info,
+                      .row_count = open.row_count,
+                      .bulk_state = std::move(bulk_states[i]),
+                      .same_layout = open.layout == plan_->layout_text,
+                      .old_layout = layout});
+  }
   return {};
 }
 
@@ -93,7 +127,9 @@ Status FileWriter::Process(Batch batch, runtime::Output& out) {
     if (group.whole) group.text = text_;
     group.whole = false;
   }
+  const size_t first_group = groups_.size();
   SLUICE_RETURN_NOT_OK(encoder_ ? SplitText(batch) : SplitRows(batch));
+  if (plan_->trigger && plan_->commit.late_rows != LateRows::kAppend) SortOutLateRows(first_group);
   return Advance(out);
 }
 
@@ -105,8 +141,8 @@ Status FileWriter::SplitText(const Batch& batch) {
   SLUICE_RETURN_NOT_OK(
       encoder_->Encode(Batch(std::move(selected), batch.row_kinds()), &text_, &row_ends_));
   if (static_cast<int64_t>(row_ends_.size()) != batch.row_count()) {
-    return Status::Internal("the encoder of format " + std::string(plan_->format->name) + " gave " +
-                            std::to_string(row_ends_.size()) + " row ends for " +
+    return Status::Internal("the encoder of format " + std::string(plan_->layout.format->name) +
+                            " gave " + std::to_string(row_ends_.size()) + " row ends for " +
                             std::to_string(batch.row_count()) + " rows");
   }
   expr::KeyIds ids;
@@ -146,6 +182,28 @@ Status FileWriter::SplitRows(const Batch& batch) {
     group.rows = std::move(slice.rows);
   }
   return {};
+}
+
+void FileWriter::SortOutLateRows(size_t first) {
+  std::vector<Group> kept;
+  for (size_t i = first; i < groups_.size(); ++i) {
+    Group& group = groups_[i];
+    if (!plan_->view->WasCommitted(context().attempt_id, group.partition.directory)) {
+      kept.push_back(std::move(group));
+      continue;
+    }
+    const int64_t rows =
+        encoder_ ? static_cast<int64_t>(group.row_ends.size()) : group.rows.row_count();
+    if (plan_->commit.late_rows == LateRows::kDrop) {
+      context().metrics->Counter(sink_metric::kLateRowsDropped) += rows;
+      continue;
+    }
+    context().metrics->Counter(sink_metric::kLateRowsAside) += rows;
+    group.partition.directory = plan_->Directory(late_root_, group.partition.values);
+    kept.push_back(std::move(group));
+  }
+  groups_.resize(first);
+  for (Group& group : kept) groups_.push_back(std::move(group));
 }
 
 Status FileWriter::AppendGroup(Group* group, bool* done) {
@@ -245,10 +303,11 @@ bool FileWriter::IsDue(const Bucket& bucket, int64_t now_ms) const {
 }
 
 bool FileWriter::MustClose(const Bucket& bucket, int64_t now_ms) const {
-  // A container cannot be continued after a restart.
-  if (!encoder_ || phase_ == Phase::kFinishing || barrier_.stopping || barrier_.final) return true;
-  return bucket.file == nullptr || plan_->rolling.ShouldRollOnCheckpoint(bucket.file->info()) ||
-         IsDue(bucket, now_ms);
+  if (phase_ == Phase::kFinishing || barrier_.stopping || barrier_.final) return true;
+  if (!encoder_ && !plan_->spans_checkpoints) return true;
+  if (bucket.file == nullptr && bucket.waiting.row_count() == 0) return true;
+  const PartFileInfo info = bucket.file ? bucket.file->info() : PartFileInfo();
+  return plan_->rolling.ShouldRollOnCheckpoint(info) || IsDue(bucket, now_ms);
 }
 
 Status FileWriter::PrepareSnapshot(const runtime::Barrier& barrier, runtime::Output& out) {
@@ -256,6 +315,7 @@ Status FileWriter::PrepareSnapshot(const runtime::Barrier& barrier, runtime::Out
   phase_ = Phase::kPreparing;
   to_close_ = buckets_->Directories();
   next_to_close_ = 0;
+  next_to_persist_ = 0;
   return AdvanceClosing(out);
 }
 
@@ -263,6 +323,7 @@ Status FileWriter::FinishInput(runtime::Output& out) {
   phase_ = Phase::kFinishing;
   to_close_ = buckets_->Directories();
   next_to_close_ = 0;
+  next_to_persist_ = 0;
   return AdvanceClosing(out);
 }
 
@@ -276,13 +337,19 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
     if (MustClose(*bucket, now_ms)) {
       SLUICE_RETURN_NOT_OK(buckets_->Close(bucket, now_ms));
     } else {
-      buckets_->Persist(bucket);
+      SLUICE_RETURN_NOT_OK(buckets_->WriteWaiting(bucket, now_ms));
     }
+  }
+  // Only now: room for a new file may be made by closing another one.
+  for (; next_to_persist_ < to_close_.size(); ++next_to_persist_) {
+    if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
+    if (buckets_->busy()) return {};
+    Bucket* bucket = buckets_->Find(to_close_[next_to_persist_]);
+    if (bucket != nullptr) buckets_->Persist(bucket);
   }
   SLUICE_RETURN_NOT_OK(buckets_->Collect());
   if (!buckets_->idle()) return {};
   to_close_.clear();
-  next_to_close_ = 0;
   if (phase_ == Phase::kPreparing) SLUICE_RETURN_NOT_OK(EmitReport(out));
   phase_ = Phase::kRunning;
   return {};
@@ -302,6 +369,7 @@ Status FileWriter::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
   (void)barrier;
   reported_ = false;
   std::vector<std::string> open_files;
+  std::vector<std::string> bulk_states;
   for (const auto& [directory, bucket] : buckets_->buckets()) {
     PartFile* file = bucket->file.get();
     if (file == nullptr) continue;
@@ -311,11 +379,14 @@ Status FileWriter::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
                                                   .first_row_ms = bucket->first_row_ms},
                                          .info = file->info(),
                                          .row_count = file->row_count(),
-                                         .layout = plan_->layout}));
+                                         .layout = plan_->layout_text}));
+    bulk_states.push_back(file->bulk_state());
   }
   state.PutI64("version", kWriterStateVersion);
   state.PutBytes("lineage", lineage_);
   state.PutStrings("open_files", open_files);
+  state.PutStrings("bulk_states", bulk_states);
+  state.PutBytes("layout", EncodeLayout(plan_->layout));
   return {};
 }
 

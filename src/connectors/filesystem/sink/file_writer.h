@@ -3,9 +3,10 @@
 //
 // Rows of a row format are encoded once a batch and the bytes dealt out to the buckets; rows of a
 // bulk format are split and gathered for each bucket.
-// State: for each file of a row format that stays open over the barrier its resume handle,
-// partition and times; the lineage. Everything else is closed and reported, and is then the
-// committer's. Thread: one task; closing, persisting and resuming run on the I/O pool.
+// State: for each file that stays open over the barrier its resume handle, partition, times and, of
+// a container, what its encoder holds; the lineage; how files are written. Everything else is
+// closed and reported, and is then the committer's. Thread: one task; closing, persisting and
+// resuming run on the I/O pool.
 #pragma once
 
 #include <memory>
@@ -51,9 +52,13 @@ class FileWriter final : public runtime::Operator {
   };
 
   Status MakeBuckets();
+  /// Takes in the state of one old subtask.
+  Status ReadState(const runtime::StateReader& state, std::vector<ResumedFile>* files);
   Result<PartitionRef> PartitionOf(const arrow::RecordBatch& rows, int64_t row) const;
   Status SplitText(const Batch& batch);
   Status SplitRows(const Batch& batch);
+  /// Does with the groups from `first` on what the table does with late rows.
+  void SortOutLateRows(size_t first);
   Status DrainGroups();
   Status AppendGroup(Group* group, bool* done);
 
@@ -69,6 +74,7 @@ class FileWriter final : public runtime::Operator {
   const std::shared_ptr<const FileSinkPlan> plan_;
   std::shared_ptr<fs::FileSystem> file_system_;
   std::string root_;
+  std::string late_root_;  // With LateRows::kAside.
   std::string lineage_;
   std::string name_prefix_;
   std::vector<int> dynamic_columns_;
@@ -87,6 +93,7 @@ class FileWriter final : public runtime::Operator {
   bool reported_ = false;
   std::vector<std::string> to_close_;  // Directories, for kPreparing and kFinishing.
   size_t next_to_close_ = 0;
+  size_t next_to_persist_ = 0;
   int64_t watermark_ms_ = runtime::kMinWatermarkMs;
   int64_t next_check_ms_ = 0;  // 0: no timer.
 };

@@ -46,7 +46,13 @@ class Sweeper {
     if (files.status().code() == StatusCode::kNotFound) return {};
     SLUICE_RETURN_NOT_OK(files.status());
     for (const fs::FileInfo& file : *files) {
-      if (IsNewer(file.name())) SLUICE_RETURN_NOT_OK(NoteNewer(file.path));
+      if (!IsNewer(file.name())) continue;
+      if (file.name().starts_with(kRawPrefix)) {
+        ++result_.removed;  // Nobody sees it, and its rows are read and written again.
+        SLUICE_RETURN_NOT_OK(file_system_.DeleteFile(file.path));
+      } else {
+        SLUICE_RETURN_NOT_OK(NoteNewer(file.path));
+      }
     }
     return {};
   }
@@ -85,6 +91,10 @@ class Sweeper {
       ++result_.removed;
       return file_system_.DeleteTree(entry.path);
     }
+    if (entry.name().starts_with(kRawPrefix) && IsNewer(entry.name())) {
+      ++result_.removed;  // Nobody sees it, and its rows are read and written again.
+      return file_system_.DeleteFile(entry.path);
+    }
     const auto tag = TagOfName(entry.name(), request_.lineage);
     if (!tag || *tag == request_.current_tag || request_.spared.contains(entry.path)) return {};
     ++result_.removed;
@@ -92,6 +102,9 @@ class Sweeper {
   }
 
   bool IsNewer(std::string_view name) const {
+    for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
+      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    }
     const size_t dash = name.rfind('-');
     if (dash == std::string_view::npos) return false;
     const auto known = request_.known_names.find(std::string(name.substr(0, dash + 1)));

@@ -11,34 +11,6 @@ constexpr int64_t kRowFileOverheadBytes = 1 << 10;
 
 }  // namespace
 
-/// Hands what a bulk writer writes to the part file. Keeps our own error, which says more than
-/// Arrow's.
-class PartFile::Stream final : public arrow::io::OutputStream {
- public:
-  explicit Stream(fs::PartFileWriter* writer) : writer_(writer) {
-    set_mode(arrow::io::FileMode::WRITE);
-  }
-  arrow::Status Write(const void* data, int64_t nbytes) override {
-    error_ = writer_->Append({static_cast<const char*>(data), static_cast<size_t>(nbytes)});
-    return error_.ok() ? arrow::Status::OK() : arrow::Status::IOError(error_.message());
-  }
-  using arrow::io::OutputStream::Write;
-  arrow::Status Close() override {
-    closed_ = true;
-    return arrow::Status::OK();
-  }
-  bool closed() const override { return closed_; }
-  arrow::Result<int64_t> Tell() const override { return writer_->size_bytes(); }
-
-  /// The failure behind `status`, if it came from here.
-  Status Explain(Status status) const { return !status.ok() && !error_.ok() ? error_ : status; }
-
- private:
-  fs::PartFileWriter* const writer_;
-  bool closed_ = false;
-  Status error_;
-};
-
 PartFile::PartFile(std::unique_ptr<fs::PartFileWriter> writer, int64_t now_ms, MemoryBudget* budget,
                    HeldBytes* held)
     : writer_(std::move(writer)),
@@ -56,16 +28,28 @@ Result<std::unique_ptr<PartFile>> PartFile::MakeBulk(std::unique_ptr<fs::PartFil
                                                      int64_t now_ms, MemoryBudget* budget,
                                                      HeldBytes* held) {
   auto file = std::make_unique<PartFile>(std::move(writer), now_ms, budget, held);
-  file->stream_ = std::make_shared<Stream>(file->writer_.get());
-  auto bulk = make_bulk(file->stream_);
-  if (!bulk.ok()) {
-    const Status status = file->stream_->Explain(bulk.status());
-    (void)file->Discard();
-    return status;
-  }
-  file->bulk_ = std::move(*bulk);
-  SLUICE_RETURN_NOT_OK(file->Measure());
+  const Status begun = file->BeginBulk(make_bulk);
+  if (begun.ok()) return file;
+  (void)file->Discard();
+  return begun;
+}
+
+Result<std::unique_ptr<PartFile>> PartFile::ResumeBulk(std::unique_ptr<fs::PartFileWriter> writer,
+                                                       const BulkWriterMaker& make_bulk,
+                                                       int64_t now_ms, MemoryBudget* budget,
+                                                       HeldBytes* held) {
+  auto file = std::make_unique<PartFile>(std::move(writer), now_ms, budget, held);
+  SLUICE_RETURN_NOT_OK(file->BeginBulk(make_bulk));
   return file;
+}
+
+Status PartFile::BeginBulk(const BulkWriterMaker& make_bulk) {
+  stream_ = std::make_shared<PartStream>(writer_.get());
+  auto bulk = make_bulk(stream_);
+  if (!bulk.ok()) return stream_->Explain(bulk.status());
+  bulk_ = std::move(*bulk);
+  spanning_ = dynamic_cast<formats::SpanningWriter*>(bulk_.get());
+  return Measure();
 }
 
 Status PartFile::Measure() {
@@ -105,6 +89,13 @@ int64_t PartFile::buffered_bytes() const { return bulk_ ? bulk_->buffered_bytes(
 
 Result<std::string> PartFile::Persist() {
   SLUICE_CRASH_POINT("sink.before_persist");
+  if (bulk_ != nullptr) {
+    if (spanning_ == nullptr) return Status::Internal("a container that cannot stay open");
+    auto state = spanning_->Save();
+    if (!state.ok()) return stream_->Explain(state.status());
+    bulk_state_ = std::move(*state);
+    SLUICE_RETURN_NOT_OK(Measure());
+  }
   SLUICE_ASSIGN_OR_RETURN(std::string handle, writer_->Persist());
   SLUICE_CRASH_POINT("sink.after_persist");
   return handle;

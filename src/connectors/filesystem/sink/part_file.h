@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "connectors/filesystem/sink/budget_share.h"
+#include "connectors/filesystem/sink/part_stream.h"
 #include "connectors/filesystem/sink/rolling_policy.h"
+#include "formats/file_operations.h"
 #include "formats/format.h"
 #include "fs/file_system.h"
 #include "types/batch.h"
@@ -28,11 +30,16 @@ class PartFile {
   /// A file of a row format, new or resumed.
   PartFile(std::unique_ptr<fs::PartFileWriter> writer, int64_t now_ms, MemoryBudget* budget,
            HeldBytes* held);
-  /// A container.
+  /// A container; the hidden file is removed when it cannot be begun.
   static Result<std::unique_ptr<PartFile>> MakeBulk(std::unique_ptr<fs::PartFileWriter> writer,
                                                     const BulkWriterMaker& make_bulk,
                                                     int64_t now_ms, MemoryBudget* budget,
                                                     HeldBytes* held);
+  /// A container that stayed open over a checkpoint. Nothing is removed on failure.
+  static Result<std::unique_ptr<PartFile>> ResumeBulk(std::unique_ptr<fs::PartFileWriter> writer,
+                                                      const BulkWriterMaker& make_bulk,
+                                                      int64_t now_ms, MemoryBudget* budget,
+                                                      HeldBytes* held);
   ~PartFile();
 
   /// Encoded records of a row format.
@@ -42,6 +49,7 @@ class PartFile {
   /// Moves what the encoder holds to the stream (ends the row group).
   Status EndRowGroup();
 
+  /// Also saves what a container's encoder holds: see bulk_state().
   Result<std::string> Persist();
   Result<std::string> Close();
   Status Discard();
@@ -60,24 +68,29 @@ class PartFile {
     resume_handle_ = std::move(handle);
     dirty_ = false;
   }
+  /// What the encoder of a container held at the newest Persist; belongs to resume_handle().
+  const std::string& bulk_state() const { return bulk_state_; }
+  void set_bulk_state(std::string state) { bulk_state_ = std::move(state); }
   bool dirty() const { return dirty_; }
   /// A checkpoint that may complete names this file: it must not be removed any more.
   bool named() const { return named_; }
   void set_named() { named_ = true; }
 
  private:
-  class Stream;
+  Status BeginBulk(const BulkWriterMaker& make_bulk);
   Status Measure();
 
   std::unique_ptr<fs::PartFileWriter> writer_;
-  std::shared_ptr<Stream> stream_;  // Bulk only.
+  std::shared_ptr<PartStream> stream_;  // Bulk only.
   std::unique_ptr<formats::BulkWriter> bulk_;
+  formats::SpanningWriter* spanning_ = nullptr;  // The same, of a file that may stay open.
   BudgetShare share_;
   int64_t size_bytes_ = 0;
   int64_t opened_ms_;
   int64_t last_write_ms_;
   int64_t row_count_ = 0;
   std::string resume_handle_;
+  std::string bulk_state_;
   bool dirty_ = true;
   bool named_ = false;
 };

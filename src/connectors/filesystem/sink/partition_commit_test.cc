@@ -1,5 +1,6 @@
 // When partitions are committed, driven by hand.
 #include "common/log.h"
+#include "connectors/filesystem/sink/commit_status.h"
 #include "connectors/filesystem/sink/sink_test_util.h"
 
 namespace sluice::connectors::filesystem {
@@ -230,6 +231,30 @@ TEST(KnownPitfalls, Rule2_7_WaitingPartitionExplainsItself) {
   EXPECT_NE(text.find("after 2020-05-20 09:00:00.000, it is at 2020-05-20 08:00:00.000"),
             std::string::npos)
       << text;
+}
+
+TEST(KnownPitfalls, Rule2_7_TheStateTellsWhoHoldsAPartitionBack) {
+  SinkHarness job(WithCommit(PartitionTime(), 1, &kPack));
+  ASSERT_OK(job.Start());
+  job.metrics.Counter("split_watermark_ms:orders-0") = runtime::kMaxWatermarkMs;
+  job.metrics.Counter("split_watermark_ms:orders-2") = kMay20 + 8 * kHour;
+  ASSERT_OK(job.Write(0, Rows(0, 3, "2020-05-20 08")));
+  ASSERT_OK(job.Watermark(kMay20 + 8 * kHour));
+  ASSERT_OK(job.Checkpoint());
+  const auto status =
+      ReadCommitStatus(runtime::StateReader("op", job.checkpoints.at(1).committer.at(0)));
+  ASSERT_TRUE(status.ok()) << status.status().ToString();
+  ASSERT_EQ(status->waiting.size(), 1u);
+  EXPECT_EQ(status->waiting[0].row_count, 3);
+  EXPECT_EQ(status->waiting[0].file_count, 1);
+  TableInfo table;
+  table.partition_keys = {"k"};
+  table.options = WithCommit(PartitionTime()).table_options;
+  const auto why = ExplainWaiting(table, *status, status->waiting[0]);
+  ASSERT_TRUE(why.ok()) << why.status().ToString();
+  EXPECT_EQ(*why,
+            "needs a watermark after 2020-05-20 09:00:00.000, it is at 2020-05-20 08:00:00.000 "
+            "(UTC), held back by orders-2");
 }
 
 TEST(FileSinkCommit, ChangedTriggerKeepsTheState) {

@@ -5,6 +5,7 @@
 
 #include "common/nearest_name.h"
 #include "common/text.h"
+#include "connectors/filesystem/sink/time_hook.h"
 #include "types/calendar.h"
 
 namespace sluice::connectors::filesystem {
@@ -141,7 +142,14 @@ Result<PartitionTimeExtractor> PartitionTimeExtractor::Make(
   return extractor;
 }
 
+PartitionTimeExtractor PartitionTimeExtractor::Make(std::shared_ptr<TimeHook> hook) {
+  PartitionTimeExtractor extractor;
+  extractor.hook_ = std::move(hook);
+  return extractor;
+}
+
 std::optional<int64_t> PartitionTimeExtractor::LocalMillis(const PartitionValues& values) const {
+  if (hook_ != nullptr) return hook_->LocalMillis(values);
   // A file of an earlier layout of the table may come with other keys.
   if (values.size() != key_count_) return std::nullopt;
   std::string text;

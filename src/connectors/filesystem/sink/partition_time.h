@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,8 @@
 
 namespace sluice::connectors::filesystem {
 
+class TimeHook;
+
 class PartitionTimeExtractor {
  public:
   /// Fails with kInvalidArgument when the pattern names something that is no partition key, or when
@@ -22,6 +25,8 @@ class PartitionTimeExtractor {
   static Result<PartitionTimeExtractor> Make(const std::vector<std::string>& partition_keys,
                                              const std::optional<std::string>& pattern,
                                              const std::optional<std::string>& formatter);
+  /// The times that code of the user gives.
+  static PartitionTimeExtractor Make(std::shared_ptr<TimeHook> hook);
 
   /// Milliseconds of the zone-less date and time; nullopt when the values do not give one (a NULL
   /// value never does). `values` in the order of the keys.
@@ -35,6 +40,7 @@ class PartitionTimeExtractor {
   std::vector<Piece> pieces_;
   size_t key_count_ = 0;
   std::optional<DateTimePattern> formatter_;
+  std::shared_ptr<TimeHook> hook_;  // Instead of all that.
 };
 
 /// "y-M-d", optionally a blank and "H:m:s" with up to 9 digits of a fraction; only dates and times

@@ -45,12 +45,26 @@ Status RunToEnd(SinkHarness& job, Durable* durable) {
   return job.Complete(id);
 }
 
-HarnessOptions CrashOptions(const formats::Format* format) {
+enum class Files { kClosed, kSpanning, kCompacted, kWholePartitions };
+
+std::string_view NameOf(Files files) {
+  constexpr std::string_view kNames[] = {"", " spanning", " compacted", " whole partitions"};
+  return kNames[static_cast<size_t>(files)];
+}
+
+HarnessOptions CrashOptions(const formats::Format* format, Files files) {
   HarnessOptions options;
   options.table_options = {{"sink.partition-commit.trigger", "partition-time"},
                            {"sink.partition-commit.policy.kind", "success-file"},
                            {"partition.time-extractor.timestamp-pattern", "$k:00:00"},
                            {"sink.rolling-policy.file-size", "60 b"}};
+  if (files == Files::kSpanning) {
+    options.table_options["sink.rolling-policy.on-checkpoint"] = "false";
+  }
+  if (files == Files::kCompacted || files == Files::kWholePartitions) {
+    options.table_options["auto-compaction"] = "true";
+  }
+  if (files == Files::kWholePartitions) options.table_options["compaction.scope"] = "partition";
   options.parallelism = 2;
   options.format = format;
   return options;
@@ -64,12 +78,20 @@ void ExpectNoRowTwice(SinkHarness& job, const std::string& when) {
 
 TEST(FileSinkCrash, CutOffAnywhere) {
   SetLogSink([](LogLevel, std::string_view) {});  // What a failing disk makes it say.
-  for (const formats::Format* format : {&kLines, &kPack}) {
+  struct Kind {
+    const formats::Format* format;
+    Files files;
+  };
+  for (const auto& [format, files] :
+       {Kind{&kLines, Files::kSpanning}, Kind{&kPack, Files::kClosed},
+        Kind{&kPack, Files::kSpanning}, Kind{&kLines, Files::kCompacted},
+        Kind{&kLines, Files::kWholePartitions}}) {
     for (const bool power_loss : {false, true}) {
       for (int64_t cut = 1;; ++cut) {
-        const std::string when = std::string(format->name) + (power_loss ? ", power" : ", kill") +
-                                 ", cut " + std::to_string(cut);
-        SinkHarness job(CrashOptions(format), static_cast<uint64_t>(cut) * 2 + power_loss);
+        const std::string when = std::string(format->name) + std::string(NameOf(files)) +
+                                 (power_loss ? ", power" : ", kill") + ", cut " +
+                                 std::to_string(cut);
+        SinkHarness job(CrashOptions(format, files), static_cast<uint64_t>(cut) * 2 + power_loss);
         Durable durable;
         job.files.disk().CutPowerAfter(cut);
         const Status first = RunToEnd(job, &durable);

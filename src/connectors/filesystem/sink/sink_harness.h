@@ -43,10 +43,10 @@ class LineEncoder final : public formats::RowEncoder {
 };
 
 /// The same lines, held back until Flush, with a last line "END".
-class PackWriter final : public formats::BulkWriter {
+class PackWriter final : public formats::SpanningWriter {
  public:
-  explicit PackWriter(std::shared_ptr<arrow::io::OutputStream> stream)
-      : stream_(std::move(stream)) {}
+  explicit PackWriter(std::shared_ptr<arrow::io::OutputStream> stream, std::string_view state = {})
+      : stream_(std::move(stream)), buffer_(state), written_(*stream_->Tell()) {}
   Status Write(const Batch& batch) override {
     ++writes_;
     return LineEncoder().Encode(batch, &buffer_, nullptr);
@@ -66,11 +66,16 @@ class PackWriter final : public formats::BulkWriter {
     buffer_ += "END\n";
     return Flush();
   }
+  /// Longer ones are flushed, shorter ones kept in the state.
+  Result<std::string> Save() override {
+    if (buffer_.size() > 40) SLUICE_RETURN_NOT_OK(Flush());
+    return buffer_;
+  }
 
  private:
   std::shared_ptr<arrow::io::OutputStream> stream_;
   std::string buffer_;
-  int64_t written_ = 0;
+  int64_t written_;
   int64_t writes_ = 0;
 };
 
@@ -91,6 +96,20 @@ inline const formats::Format kPack{
            const formats::FormatContext&) -> Result<std::unique_ptr<formats::BulkWriter>> {
       return std::make_unique<PackWriter>(std::move(stream));
     },
+};
+inline const formats::FileOperations kPackOperations{
+    .resume_writer =
+        [](const formats::FormatOptions&, const Schema&,
+           std::shared_ptr<arrow::io::OutputStream> stream, std::string_view state,
+           const formats::FormatContext&) -> Result<std::unique_ptr<formats::SpanningWriter>> {
+      return std::make_unique<PackWriter>(std::move(stream), state);
+    },
+};
+/// A container that cannot stay open over a checkpoint.
+inline const formats::Format kSealed{
+    .name = "sealed",
+    .encoding = formats::Encoding::kBulk,
+    .make_bulk_writer = kPack.make_bulk_writer,
 };
 
 /// Runs work when told to, or at once.
@@ -167,7 +186,9 @@ class SinkHarness {
     context.file_systems = &files;
     context.clock = &clock;
     context.configuration = &options.configuration;
-    SLUICE_ASSIGN_OR_RETURN(auto sink, MakeFileTableSink(table, context, *options.format));
+    SLUICE_ASSIGN_OR_RETURN(
+        auto sink, MakeFileTableSink(table, context, *options.format,
+                                     options.format == &kPack ? &kPackOperations : nullptr));
     SinkRequest request;
     request.overwrite = options.overwrite;
     request.static_partition = options.static_partition;

@@ -73,6 +73,9 @@ std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
 std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
   constexpr std::string_view kBegin = "part-";
   constexpr size_t kUuidSize = 36;
+  for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+  }
   if (!name.starts_with(kBegin) || name.size() <= kBegin.size() + kUuidSize) return std::nullopt;
   const std::string_view uuid = name.substr(kBegin.size(), kUuidSize);
   std::string digits;

@@ -41,5 +41,8 @@ std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming);
 
 inline constexpr std::string_view kInProgressInfix = ".inprogress.";
 inline constexpr std::string_view kOverwriteInfix = ".overwrite.";
+/// In front of a part file's name while it waits to be merged, and of what it is merged into.
+inline constexpr std::string_view kRawPrefix = ".uncompacted-";
+inline constexpr std::string_view kCompactedPrefix = "compacted-";
 
 }  // namespace sluice::connectors::filesystem

@@ -1,5 +1,7 @@
 #include "connectors/filesystem/sink/sink_options.h"
 
+#include <algorithm>
+
 #include "common/nearest_name.h"
 #include "common/text.h"
 #include "connectors/filesystem/sink/partition_time.h"
@@ -38,14 +40,25 @@ std::span<const OptionSpec> Specs() {
       {.key = "sink.rolling-policy.on-checkpoint",
        .type = OptionType::kBoolean,
        .doc = "Streaming: close part files at every checkpoint, so that their rows become visible. "
-              "Default: true for csv and parquet, false for json and raw."},
+              "'false' keeps them open until a limit of size or time is reached. Default: true for "
+              "csv and parquet, false for json and raw."},
       {.key = "auto-compaction",
        .type = OptionType::kBoolean,
        .default_text = "false",
-       .doc = "Streaming: merge small files. Not offered yet."},
+       .doc = "Streaming: merge the files that the writers close at checkpoints into larger ones "
+              "before anybody sees them."},
       {.key = "compaction.file-size",
        .type = OptionType::kMemorySize,
-       .doc = "Target size of merged files; that of rolling when absent. Not offered yet."},
+       .doc = "Target size of merged files; 'sink.rolling-policy.file-size' when absent."},
+      {.key = "compaction.parallelism",
+       .type = OptionType::kInt,
+       .doc = "Merges that run at once; as many as writers when absent."},
+      {.key = "compaction.scope",
+       .type = OptionType::kEnum,
+       .default_text = "checkpoint",
+       .doc = "What is merged together: the files of one checkpoint, or all files of a partition "
+              "when it is committed (nothing of it is visible before).",
+       .allowed = {"checkpoint", "partition"}},
       {.key = "sink.partition-commit.trigger",
        .type = OptionType::kEnum,
        .default_text = "process-time",
@@ -64,27 +77,70 @@ std::span<const OptionSpec> Specs() {
            "a watermark on TIMESTAMP_LTZ."},
       {.key = "sink.partition-commit.policy.kind",
        .type = OptionType::kString,
-       .doc = "What is done to commit a partition, a list with commas: success-file. Nothing is "
-              "committed when absent."},
+       .doc =
+           "What is done to commit a partition, a list with commas, in this order: success-file, "
+           "custom (a shared library), command, http. Nothing is committed when absent."},
       {.key = "sink.partition-commit.policy.class",
        .type = OptionType::kString,
-       .doc = "Class of the policy 'custom'. Not offered yet."},
+       .doc = "Shared library of the policy 'custom', built with sluice/partition_hooks.h."},
       {.key = "sink.partition-commit.policy.class.parameters",
        .type = OptionType::kList,
-       .doc = "Arguments of the policy 'custom'. Not offered yet."},
+       .doc = "Parameters of the policy 'custom', a list with semicolons."},
+      {.key = "sink.partition-commit.policy.command",
+       .type = OptionType::kString,
+       .doc = "Command of the policy 'command', run by /bin/sh with the partition as JSON on its "
+              "standard input; exit code 0 means committed."},
+      {.key = "sink.partition-commit.policy.http.url",
+       .type = OptionType::kString,
+       .doc = "Where the policy 'http' posts the partition as JSON; any 2xx means committed."},
+      {.key = "sink.partition-commit.policy.http.headers",
+       .type = OptionType::kList,
+       .doc = "More headers of that request, e.g. 'Authorization: Bearer …', with semicolons."},
+      {.key = "sink.partition-commit.policy.timeout",
+       .type = OptionType::kDuration,
+       .default_text = "60 s",
+       .doc = "How long a command or an HTTP call may take."},
       {.key = "sink.partition-commit.success-file.name",
        .type = OptionType::kString,
        .default_text = "_SUCCESS",
-       .doc = "Name of the empty file that the policy success-file writes."},
+       .doc = "Name of the file that the policy success-file writes."},
+      {.key = "sink.partition-commit.success-file.content",
+       .type = OptionType::kEnum,
+       .default_text = "empty",
+       .doc = "What that file holds: nothing, or rows, files and source positions as JSON.",
+       .allowed = {"empty", "json"}},
+      {.key = "sink.partition-commit.late-rows",
+       .type = OptionType::kEnum,
+       .default_text = "append",
+       .doc =
+           "Streaming: what becomes of rows for a partition that was committed already: they are "
+           "appended and the partition is committed again, they are dropped and counted, or they "
+           "go "
+           "aside into another table's directory.",
+       .allowed = {"append", "drop", "aside"}},
+      {.key = "sink.partition-commit.late-rows.path",
+       .type = OptionType::kString,
+       .doc = "Directory of a table of the same columns, format and partitions that gets late rows "
+              "with 'aside'."},
       {.key = "partition.time-extractor.kind",
        .type = OptionType::kString,
        .default_text = "default",
-       .doc =
-           "How the time of a partition is read from its values: default. 'custom' is not offered "
-           "yet."},
+       .doc = "How the time of a partition is read from its values: default (pattern and "
+              "formatter), custom (a shared library), command, http."},
       {.key = "partition.time-extractor.class",
        .type = OptionType::kString,
-       .doc = "Class of the extractor 'custom'. Not offered yet."},
+       .doc = "Shared library of the extractor 'custom', built with sluice/partition_hooks.h."},
+      {.key = "partition.time-extractor.class.parameters",
+       .type = OptionType::kList,
+       .doc = "Parameters of the extractor 'custom', a list with semicolons."},
+      {.key = "partition.time-extractor.command",
+       .type = OptionType::kString,
+       .doc = "Command of the extractor 'command': gets keys and values as JSON, prints a time as "
+              "yyyy-MM-dd HH:mm:ss or nothing."},
+      {.key = "partition.time-extractor.http.url",
+       .type = OptionType::kString,
+       .doc = "Where the extractor 'http' posts keys and values as JSON; the answer is such a time "
+              "or empty."},
       {.key = "partition.time-extractor.timestamp-pattern",
        .type = OptionType::kString,
        .doc = "Text in which $key stands for the value of a partition key, e.g. '$dt $hour:00:00'; "
@@ -114,23 +170,17 @@ Result<std::vector<PolicyKind>> ReadPolicies(const OptionReader& options) {
     } else if (name == "metastore") {
       policies.push_back(PolicyKind::kMetastore);
     } else if (name == "custom") {
-      return Status::Unsupported(
-          "The partition commit policy 'custom' ('" + std::string(kKey) +
-          "') runs a class of the user; custom commit policies (a command or an HTTP call in its "
-          "place) are a later feature of Sluice. Use 'success-file'.");
+      policies.push_back(PolicyKind::kCustom);
+    } else if (name == "command") {
+      policies.push_back(PolicyKind::kCommand);
+    } else if (name == "http") {
+      policies.push_back(PolicyKind::kHttp);
     } else {
-      const std::vector<std::string> known = {"metastore", "success-file", "custom"};
+      const std::vector<std::string> known = {"metastore", "success-file", "custom", "command",
+                                              "http"};
       return BadOption(kKey, *text,
                        "Unsupported policy: '" + name + "'. Known policies: " + Join(known, ", ") +
                            "." + DidYouMean(name, known));
-    }
-  }
-  for (const std::string_view key :
-       {"sink.partition-commit.policy.class", "sink.partition-commit.policy.class.parameters"}) {
-    if (options.Has(key)) {
-      return Status::Unsupported("Option '" + std::string(key) +
-                                 "' belongs to the policy 'custom'; custom commit policies are a "
-                                 "later feature of Sluice. Remove the option.");
     }
   }
   return policies;
@@ -145,22 +195,93 @@ Status CheckSuccessFileName(const std::string& name) {
   return {};
 }
 
-Status CheckExtractorKind(const OptionReader& options) {
-  constexpr std::string_view kKey = "partition.time-extractor.kind";
-  const std::string kind = options.Text(kKey).value_or("default");
-  if (kind == "custom" || options.Has("partition.time-extractor.class")) {
-    return Status::Unsupported(
-        "The partition time extractor 'custom' ('" + std::string(kKey) +
-        "') runs a class of the user; custom extractors are a later feature of Sluice. Use "
-        "'partition.time-extractor.timestamp-pattern' and "
-        "'partition.time-extractor.timestamp-formatter'.");
+std::vector<std::string> ReadList(const OptionReader& options, std::string_view key) {
+  const std::optional<std::string> text = options.Text(key);
+  return text ? SplitListOption(*text) : std::vector<std::string>();
+}
+
+/// An option that belongs to one kind of hook: needed with it, refused without it.
+Status ReadHookPart(const OptionReader& options, std::string_view key, std::string_view kind_key,
+                    std::string_view kind, bool chosen, std::string* value) {
+  const std::optional<std::string> written = options.Text(key);
+  if (chosen && (!written || TrimAscii(*written).empty())) {
+    return Status::InvalidArgument("Option '" + std::string(kind_key) + "' names '" +
+                                   std::string(kind) + "', which needs option '" +
+                                   std::string(key) + "'.");
   }
-  if (kind == "default") return {};
-  const std::vector<std::string> known = {"default", "custom"};
-  return BadOption(kKey, kind,
-                   "Unsupported extractor kind: '" + kind +
-                       "'. Known kinds: default, custom (in lower case)." +
-                       DidYouMean(kind, known));
+  if (!chosen && written) {
+    return Status::InvalidArgument("Option '" + std::string(key) + "' belongs to '" +
+                                   std::string(kind) + "', which option '" + std::string(kind_key) +
+                                   "' does not name.");
+  }
+  if (written) *value = std::string(TrimAscii(*written));
+  return {};
+}
+
+Status CheckUrl(std::string_view key, const std::string& url) {
+  if (url.empty() || url.starts_with("http://") || url.starts_with("https://")) return {};
+  return BadOption(key, url, "It must begin with http:// or https://.");
+}
+
+Status ReadPolicyHook(const OptionReader& options, PartitionCommitOptions* commit) {
+  constexpr std::string_view kKind = "sink.partition-commit.policy.kind";
+  const auto has = [commit](PolicyKind kind) {
+    return std::count(commit->policies.begin(), commit->policies.end(), kind) > 0;
+  };
+  HookOptions& hook = commit->policy_hook;
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "sink.partition-commit.policy.class", kKind, "custom",
+                                    has(PolicyKind::kCustom), &hook.library));
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "sink.partition-commit.policy.command", kKind,
+                                    "command", has(PolicyKind::kCommand), &hook.command));
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "sink.partition-commit.policy.http.url", kKind, "http",
+                                    has(PolicyKind::kHttp), &hook.url));
+  SLUICE_RETURN_NOT_OK(CheckUrl("sink.partition-commit.policy.http.url", hook.url));
+  hook.parameters = ReadList(options, "sink.partition-commit.policy.class.parameters");
+  if (!hook.parameters.empty() && hook.library.empty()) {
+    return BadOption("sink.partition-commit.policy.class.parameters", hook.parameters.front(),
+                     "It belongs to the policy 'custom'.");
+  }
+  hook.headers = ReadList(options, "sink.partition-commit.policy.http.headers");
+  for (const std::string& header : hook.headers) {
+    if (header.find(':') != std::string::npos &&
+        header.find_first_of("\r\n") == std::string::npos) {
+      continue;
+    }
+    return BadOption("sink.partition-commit.policy.http.headers", header,
+                     "A header is written 'Name: value'.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(hook.timeout_ms,
+                          options.DurationMillis("sink.partition-commit.policy.timeout"));
+  return {};
+}
+
+Status ReadExtractor(const OptionReader& options, PartitionCommitOptions* commit) {
+  constexpr std::string_view kKey = "partition.time-extractor.kind";
+  // As in Flink the kind is compared case-sensitively.
+  const std::string kind = options.Text(kKey).value_or("default");
+  const std::vector<std::string> known = {"default", "custom", "command", "http"};
+  if (kind == "custom") {
+    commit->extractor = ExtractorKind::kCustom;
+  } else if (kind == "command") {
+    commit->extractor = ExtractorKind::kCommand;
+  } else if (kind == "http") {
+    commit->extractor = ExtractorKind::kHttp;
+  } else if (kind != "default") {
+    return BadOption(kKey, kind,
+                     "Unsupported extractor kind: '" + kind + "'. Known kinds: " +
+                         Join(known, ", ") + " (in lower case)." + DidYouMean(kind, known));
+  }
+  HookOptions& hook = commit->extractor_hook;
+  hook.timeout_ms = commit->policy_hook.timeout_ms;
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "partition.time-extractor.class", kKey, "custom",
+                                    kind == "custom", &hook.library));
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "partition.time-extractor.command", kKey, "command",
+                                    kind == "command", &hook.command));
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "partition.time-extractor.http.url", kKey, "http",
+                                    kind == "http", &hook.url));
+  SLUICE_RETURN_NOT_OK(CheckUrl("partition.time-extractor.http.url", hook.url));
+  hook.parameters = ReadList(options, "partition.time-extractor.class.parameters");
+  return {};
 }
 
 Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionReader& options) {
@@ -179,7 +300,22 @@ Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionRe
   SLUICE_ASSIGN_OR_RETURN(commit.policies, ReadPolicies(options));
   commit.success_file_name = options.Text("sink.partition-commit.success-file.name").value_or("");
   SLUICE_RETURN_NOT_OK(CheckSuccessFileName(commit.success_file_name));
-  SLUICE_RETURN_NOT_OK(CheckExtractorKind(options));
+  SLUICE_RETURN_NOT_OK(ReadPolicyHook(options, &commit));
+  SLUICE_RETURN_NOT_OK(ReadExtractor(options, &commit));
+  SLUICE_ASSIGN_OR_RETURN(const std::string content,
+                          options.Enum("sink.partition-commit.success-file.content"));
+  commit.success_file_json = content == "json";
+  SLUICE_ASSIGN_OR_RETURN(const std::string late, options.Enum("sink.partition-commit.late-rows"));
+  if (late == "drop") commit.late_rows = LateRows::kDrop;
+  if (late == "aside") commit.late_rows = LateRows::kAside;
+  SLUICE_RETURN_NOT_OK(ReadHookPart(options, "sink.partition-commit.late-rows.path",
+                                    "sink.partition-commit.late-rows", "aside", late == "aside",
+                                    &commit.late_rows_path));
+  if (late != "append" && commit.policies.empty()) {
+    return BadOption("sink.partition-commit.late-rows", late,
+                     "Rows are late for a partition that was committed, and this table commits "
+                     "none. Set 'sink.partition-commit.policy.kind'.");
+  }
   commit.timestamp_pattern = options.Text("partition.time-extractor.timestamp-pattern");
   commit.timestamp_formatter = options.Text("partition.time-extractor.timestamp-formatter");
   if (!table.partition_keys.empty()) {
@@ -189,6 +325,36 @@ Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionRe
                              .status());
   }
   return commit;
+}
+
+Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t rolling_bytes) {
+  CompactionOptions compaction;
+  SLUICE_ASSIGN_OR_RETURN(compaction.enabled, options.Boolean("auto-compaction"));
+  SLUICE_ASSIGN_OR_RETURN(const std::string scope, options.Enum("compaction.scope"));
+  if (scope == "partition") compaction.scope = CompactionScope::kPartition;
+  compaction.target_bytes = rolling_bytes;
+  if (options.Has("compaction.file-size")) {
+    SLUICE_ASSIGN_OR_RETURN(compaction.target_bytes, options.MemorySize("compaction.file-size"));
+    if (compaction.target_bytes <= 0) {
+      return BadOption("compaction.file-size", "0", "It must be larger than 0.");
+    }
+  }
+  if (options.Has("compaction.parallelism")) {
+    SLUICE_ASSIGN_OR_RETURN(const int64_t parallelism, options.Integer("compaction.parallelism"));
+    if (parallelism < 1 || parallelism > 1'024) {
+      return BadOption("compaction.parallelism", std::to_string(parallelism),
+                       "It must be between 1 and 1024.");
+    }
+    compaction.parallelism = static_cast<int>(parallelism);
+  }
+  for (const std::string_view key :
+       {"compaction.file-size", "compaction.parallelism", "compaction.scope"}) {
+    if (compaction.enabled || !options.Has(key)) continue;
+    if (key == "compaction.file-size") continue;  // COMPACT TABLE reads it.
+    return Status::InvalidArgument("Option '" + std::string(key) +
+                                   "' has no effect without 'auto-compaction' = 'true'.");
+  }
+  return compaction;
 }
 
 }  // namespace
@@ -212,19 +378,7 @@ Result<SinkOptions> ReadSinkOptions(const TableInfo& table) {
                             options.Boolean("sink.rolling-policy.on-checkpoint"));
   }
 
-  SLUICE_ASSIGN_OR_RETURN(const bool compaction, options.Boolean("auto-compaction"));
-  if (compaction) {
-    return Status::Unsupported(
-        "Option 'auto-compaction': merging of small files is a later feature of Sluice. Set it to "
-        "'false'; 'sink.shuffle-by-partition.enable' or "
-        "'sink.rolling-policy.on-checkpoint'='false' give fewer and larger files.");
-  }
-  if (options.Has("compaction.file-size")) {
-    return Status::Unsupported(
-        "Option 'compaction.file-size': merging of small files is a later feature of Sluice. "
-        "Remove the option; 'sink.rolling-policy.file-size' bounds the files that are written.");
-  }
-
+  SLUICE_ASSIGN_OR_RETURN(sink.compaction, ReadCompaction(options, sink.rolling.file_size_bytes));
   SLUICE_ASSIGN_OR_RETURN(sink.commit, ReadCommit(table, options));
   SLUICE_ASSIGN_OR_RETURN(sink.shuffle_by_partition,
                           options.Boolean("sink.shuffle-by-partition.enable"));

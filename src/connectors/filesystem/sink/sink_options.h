@@ -12,7 +12,23 @@
 namespace sluice::connectors::filesystem {
 
 enum class TriggerKind { kProcessTime, kPartitionTime };
-enum class PolicyKind { kSuccessFile, kMetastore };
+enum class PolicyKind { kSuccessFile, kMetastore, kCustom, kCommand, kHttp };
+enum class ExtractorKind { kDefault, kCustom, kCommand, kHttp };
+enum class LateRows {
+  kAppend,  // They are written, and the partition is committed again.
+  kDrop,    // They are counted and left out.
+  kAside,   // They go into the same partition below another directory.
+};
+
+/// Code of the user that is called for a partition; which part is set depends on its kind.
+struct HookOptions {
+  std::string library;  // A shared library, see sluice/partition_hooks.h.
+  std::vector<std::string> parameters;
+  std::string command;  // For /bin/sh.
+  std::string url;
+  std::vector<std::string> headers;  // "Name: value"
+  int64_t timeout_ms = 60'000;
+};
 
 struct PartitionCommitOptions {
   TriggerKind trigger = TriggerKind::kProcessTime;
@@ -20,12 +36,33 @@ struct PartitionCommitOptions {
   TimeZone watermark_zone;
   bool zone_written = false;
   std::vector<PolicyKind> policies;  // In the order written; empty: nothing is ever committed.
+  HookOptions policy_hook;
   std::string success_file_name = "_SUCCESS";
+  bool success_file_json = false;  // Its content: rows, files and source positions; or nothing.
+  LateRows late_rows = LateRows::kAppend;
+  std::string late_rows_path;  // kAside.
+  ExtractorKind extractor = ExtractorKind::kDefault;
+  HookOptions extractor_hook;
   std::optional<std::string> timestamp_pattern;
   std::optional<std::string> timestamp_formatter;
 };
 
+enum class CompactionScope {
+  kCheckpoint,  // Files of one checkpoint, as in Flink.
+  kPartition,   // All files of a partition, before it is committed.
+};
+
+struct CompactionOptions {
+  bool enabled = false;
+  CompactionScope scope = CompactionScope::kCheckpoint;
+  int64_t target_bytes = 128 << 20;
+  int parallelism = 0;  // 0: that of the writers.
+  /// Complete checkpoints that the job keeps: so long raw files stay after they were merged.
+  int64_t retained_checkpoints = 1;
+};
+
 struct SinkOptions {
+  CompactionOptions compaction;
   RollingOptions rolling;  // `on_checkpoint` is set when the format is known.
   std::optional<bool> roll_on_checkpoint;
   PartitionCommitOptions commit;

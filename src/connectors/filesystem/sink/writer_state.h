@@ -13,10 +13,11 @@ struct OpenFileState {
   OpenFile file;
   PartFileInfo info;
   int64_t row_count = 0;
-  std::string layout;  // FileSinkPlan::layout it was written with.
+  std::string layout;  // FileSinkPlan::layout_text it was written with.
 };
 
-constexpr int64_t kWriterStateVersion = 1;
+// 2 adds "bulk_states" (one for each open file) and "layout".
+constexpr int64_t kWriterStateVersion = 2;
 
 std::string EncodeOpenFile(const OpenFileState& state);
 Result<OpenFileState> DecodeOpenFile(std::string_view bytes);

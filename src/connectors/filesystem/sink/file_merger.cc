@@ -1,0 +1,166 @@
+#include "connectors/filesystem/sink/file_merger.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <arrow/buffer.h>
+
+#include "common/crash_point.h"
+#include "connectors/filesystem/sink/part_stream.h"
+#include "types/arrow_status.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+constexpr int64_t kPieceBytes = 4 << 20;
+constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+
+using Input = std::shared_ptr<arrow::io::RandomAccessFile>;
+
+class Merger {
+ public:
+  Merger(fs::FileSystem& file_system, const MergeRequest& request)
+      : file_system_(file_system), request_(request), layout_(*request.layout) {}
+
+  Status Run(PartStream* out) {
+    std::vector<Input> inputs;
+    for (const std::string& path : request_.inputs) {
+      auto input = file_system_.OpenRead(path);
+      if (!input.ok()) {
+        return std::move(input).status().WithContext("While merging files into " + request_.target +
+                                                     ".");
+      }
+      inputs.push_back(std::move(*input));
+    }
+    if (inputs.size() == 1) return CopyBytes(inputs.front().get(), 0, out);
+    if (layout_.operations->join_files != nullptr) {
+      const Status joined =
+          layout_.operations->join_files(layout_.options, layout_.schema, inputs, out, Context());
+      if (joined.code() != StatusCode::kUnsupported) return out->Explain(joined);
+    }
+    return layout_.format->encoding == formats::Encoding::kRow ? Concatenate(inputs, out)
+                                                               : Rewrite(inputs, out);
+  }
+
+ private:
+  formats::FormatContext Context() const {
+    return {.session_zone = request_.session_zone, .pool = request_.pool};
+  }
+
+  Status CopyBytes(arrow::io::RandomAccessFile* input, int64_t begin, PartStream* out) {
+    SLUICE_ASSIGN_ARROW(const int64_t size, input->GetSize());
+    while (begin < size) {
+      SLUICE_ASSIGN_ARROW(const auto piece, input->ReadAt(begin, kPieceBytes));
+      if (piece->size() == 0) return Status::IoError("A file got shorter while it was read.");
+      last_byte_ = piece->data()[piece->size() - 1];
+      const arrow::Status written = out->Write(piece);
+      if (!written.ok()) return out->Explain(FromArrow(written));
+      begin += piece->size();
+    }
+    return {};
+  }
+
+  Status Concatenate(const std::vector<Input>& inputs, PartStream* out) {
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      int64_t begin = 0;
+      if (i > 0) {
+        SLUICE_ASSIGN_OR_RETURN(begin, FirstKeptByte(inputs[i].get()));
+        // The last record of a file needs no line end; two records do.
+        SLUICE_ASSIGN_ARROW(const int64_t written, out->Tell());
+        if (written > 0 && last_byte_ != '\n' && last_byte_ != '\r') {
+          const arrow::Status ended = out->Write("\n", 1);
+          if (!ended.ok()) return out->Explain(FromArrow(ended));
+        }
+      }
+      SLUICE_RETURN_NOT_OK(CopyBytes(inputs[i].get(), begin, out));
+    }
+    return {};
+  }
+
+  /// Behind the byte order mark and the header of a file that is not the first.
+  Result<int64_t> FirstKeptByte(arrow::io::RandomAccessFile* input) {
+    SLUICE_ASSIGN_ARROW(const auto start, input->ReadAt(0, kPieceBytes));
+    const std::string_view bytes(reinterpret_cast<const char*>(start->data()),
+                                 static_cast<size_t>(start->size()));
+    const size_t mark = bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    if (!request_.header_records || layout_.format->make_framer == nullptr) {
+      return static_cast<int64_t>(mark);
+    }
+    SLUICE_ASSIGN_OR_RETURN(const auto framer, layout_.format->make_framer(layout_.options));
+    const std::string_view text = bytes.substr(mark);
+    // The first prefix that ends with a line and holds a whole record: a header may span lines.
+    for (size_t end = text.find_first_of("\r\n"); end != std::string_view::npos;
+         end = text.find_first_of("\r\n", end + 1)) {
+      if (text.substr(end, 2) == "\r\n") ++end;
+      const size_t record = framer->CompletePrefix(text.substr(0, end + 1), false);
+      if (record > 0) return static_cast<int64_t>(mark + record);
+    }
+    if (static_cast<int64_t>(bytes.size()) < kPieceBytes) return start->size();  // Only a header.
+    return Status::DataError("The first record of a file is longer than " +
+                             std::to_string(kPieceBytes) + " bytes: it cannot be a header.");
+  }
+
+  Status Rewrite(const std::vector<Input>& inputs, PartStream* out) {
+    const std::shared_ptr<arrow::io::OutputStream> stream(out, [](auto*) {});
+    SLUICE_ASSIGN_OR_RETURN(
+        const auto writer,
+        layout_.format->make_bulk_writer(layout_.options, layout_.schema, stream, Context()));
+    formats::ReadSchema schema{layout_.schema, {}};
+    schema.projection.resize(static_cast<size_t>(layout_.schema.column_count()));
+    std::iota(schema.projection.begin(), schema.projection.end(), 0);
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const Status copied = CopyRows(inputs[i], schema, *writer);
+      if (!copied.ok()) {
+        return out->Explain(copied).WithContext("While reading " + request_.inputs[i] +
+                                                " to merge it into " + request_.target + ".");
+      }
+    }
+    return out->Explain(writer->Finish());
+  }
+
+  Status CopyRows(const Input& input, const formats::ReadSchema& schema,
+                  formats::BulkWriter& writer) {
+    SLUICE_ASSIGN_OR_RETURN(
+        const auto file, layout_.format->open_bulk_file(layout_.options, schema, input, Context()));
+    for (int part = 0; part < file->part_count(); ++part) {
+      SLUICE_ASSIGN_OR_RETURN(const auto rows, file->ReadPart(part));
+      while (true) {
+        SLUICE_ASSIGN_OR_RETURN(const std::optional<Batch> batch, rows->Next());
+        if (!batch) break;
+        SLUICE_RETURN_NOT_OK(writer.Write(*batch));
+      }
+    }
+    return {};
+  }
+
+  fs::FileSystem& file_system_;
+  const MergeRequest& request_;
+  const FileLayout& layout_;
+  uint8_t last_byte_ = '\n';
+};
+
+}  // namespace
+
+Result<MergedFile> MergeFiles(fs::FileSystem& file_system, const MergeRequest& request) {
+  SLUICE_CRASH_POINT("compact.before_merge");
+  SLUICE_ASSIGN_OR_RETURN(const auto writer,
+                          file_system.publisher().Open(request.target, request.tag));
+  PartStream out(writer.get());
+  const Status status = Merger(file_system, request).Run(&out);
+  if (!status.ok()) {
+    (void)writer->Discard();
+    return status;
+  }
+  MergedFile merged;
+  auto handle = writer->Close();
+  if (!handle.ok()) {
+    (void)writer->Discard();
+    return handle.status();
+  }
+  merged.handle = std::move(*handle);
+  merged.size_bytes = writer->size_bytes();
+  SLUICE_CRASH_POINT("compact.after_merge");
+  return merged;
+}
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,33 @@
+// Merges finished files of one table into one: containers by their row groups where the format can,
+// else by reading and writing their rows; text by its bytes. One file alone is copied.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "connectors/filesystem/sink/file_layout.h"
+#include "fs/file_system.h"
+
+namespace sluice::connectors::filesystem {
+
+struct MergeRequest {
+  std::vector<std::string> inputs;  // Paths, in the order their rows take.
+  std::string target;               // Final path.
+  std::string tag;                  // For the hidden name.
+  const FileLayout* layout = nullptr;
+  TimeZone session_zone;
+  arrow::MemoryPool* pool = nullptr;
+  /// Each file begins with a record that readers skip: only the first file's is kept. For files of
+  /// other writers; ours have none.
+  bool header_records = false;
+};
+
+struct MergedFile {
+  std::string handle;  // Closed and durable, to be published.
+  int64_t size_bytes = 0;
+};
+
+/// Blocking. Names the input that is missing or cannot be read; nothing is left behind on failure.
+Result<MergedFile> MergeFiles(fs::FileSystem& file_system, const MergeRequest& request);
+
+}  // namespace sluice::connectors::filesystem

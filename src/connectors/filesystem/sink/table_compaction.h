@@ -1,0 +1,62 @@
+// COMPACT TABLE: merges the small files of partitions that nobody writes at the moment.
+//
+// The new content of a partition is written whole into a hidden directory beside it, and the two
+// change places in one step, as for INSERT OVERWRITE: at every instant a listing shows all old or
+// all new files. A statement that was killed is finished, or taken back, by the next one.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "connectors/connector.h"
+#include "connectors/filesystem/sink/file_layout.h"
+
+namespace sluice::connectors::filesystem {
+
+struct CompactedPartition {
+  std::string partition;  // "dt=2020-05-20/hour=08"; "" for a table without partitions.
+  int64_t files_before = 0;
+  int64_t files_after = 0;
+  int64_t bytes_before = 0;
+  int64_t bytes_after = 0;
+  std::string remark;  // Why it was left as it is; "" when it was merged.
+};
+
+class TableCompaction {
+ public:
+  /// Fails when the format cannot be merged.
+  static Result<std::unique_ptr<TableCompaction>> Make(const TableInfo& table,
+                                                       const ConnectorContext& context);
+
+  /// Blocking. A partition without two files that fit together, one that a job writes into, and one
+  /// with sub-directories of its own are left as they are.
+  Result<CompactedPartition> Compact(const PartitionValues& values);
+
+ private:
+  TableCompaction() = default;
+  Status FinishEarlier(const std::string& directory, const std::string& staging);
+  Status CheckExchange(const std::string& directory, const std::string& staging);
+  /// Takes the staged files back when something else has written meanwhile.
+  Status CheckUnchanged(const std::string& directory, const std::string& staging,
+                        const std::vector<fs::FileInfo>& files);
+  /// Writes the bins below `staging`; returns the handles.
+  Result<std::vector<std::string>> WriteStaged(const std::vector<fs::FileInfo>& files,
+                                               const std::vector<std::vector<size_t>>& bins,
+                                               const std::string& staging);
+
+  std::string table_;
+  std::shared_ptr<fs::FileSystem> file_system_;
+  std::string root_;
+  std::vector<std::string> partition_keys_;
+  std::string default_partition_name_;
+  FileLayout layout_;
+  TimeZone session_zone_;
+  int64_t target_bytes_ = 0;
+  bool header_records_ = false;
+  std::string lineage_;
+  std::string run_id_;  // Part of the new names: nobody ever has it again.
+  int64_t next_number_ = 0;
+};
+
+}  // namespace sluice::connectors::filesystem
