@@ -11,6 +11,7 @@
 #include "common/stable_hash.h"
 #include "common/text.h"
 #include "engine/definition/config_keys.h"
+#include "engine/definition/state_folder.h"
 
 namespace sluice::engine {
 namespace {
@@ -95,17 +96,7 @@ Result<int> DefaultParallelism(const OptionMap& configuration) {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-std::string CheckpointRoot(const OptionMap& configuration) {
-  if (const auto it = configuration.find("execution.checkpointing.dir");
-      it != configuration.end() && !it->second.empty()) {
-    const std::string_view scheme = "file://";
-    return it->second.starts_with(scheme) ? it->second.substr(scheme.size()) : it->second;
-  }
-  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state != '\0')
-    return std::string(state) + "/sluice";
-  const char* home = std::getenv("HOME");
-  return std::string(home != nullptr && *home != '\0' ? home : "/tmp") + "/.local/state/sluice";
-}
+std::string CheckpointRoot(const OptionMap& configuration) { return StateFolder(configuration); }
 
 JobIdentity IdentityOf(const OptionMap& configuration, const std::string& script_name,
                        const std::string& default_name) {

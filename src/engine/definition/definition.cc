@@ -1,6 +1,7 @@
 #include "engine/definition/definition.h"
 
 #include "common/nearest_name.h"
+#include "engine/definition/compact_table.h"
 #include "engine/definition/statements.h"
 
 namespace sluice::engine {
@@ -42,8 +43,9 @@ bool IsDefinition(const sql::Statement& statement) {
     case sql::StatementKind::kBeginStatementSet:
     case sql::StatementKind::kEndStatementSet:
     case sql::StatementKind::kExplain:
-    case sql::StatementKind::kUnsupported:
       return false;
+    case sql::StatementKind::kUnsupported:
+      return IsCompactTable(statement.As<sql::UnsupportedStatement>());
     default:
       return true;
   }
@@ -87,6 +89,7 @@ Result<TextTable> ExecuteDefinition(const sql::Statement& statement, SessionStat
       return ExecuteStopJob(statement.As<sql::StopJobStatement>(), *state);
     case sql::StatementKind::kUnsupported: {
       const auto& unsupported = statement.As<sql::UnsupportedStatement>();
+      if (IsCompactTable(unsupported)) return ExecuteCompactTable(unsupported, *state);
       return Status::Unsupported(unsupported.feature + " is not supported yet.")
           .At(statement.range.begin);
     }

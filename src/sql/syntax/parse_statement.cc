@@ -21,6 +21,8 @@ constexpr std::array kUnsupportedStarts{
     UnsupportedStart{"UPSERT", "", "UPSERT"},
     UnsupportedStart{"ANALYZE", "", "ANALYZE TABLE"},
     UnsupportedStart{"CALL", "", "CALL"},
+    // No statement of the peer: the engine takes it from here.
+    UnsupportedStart{"COMPACT", "TABLE", "COMPACT TABLE"},
     UnsupportedStart{"COMPILE", "", "COMPILE PLAN"},
     UnsupportedStart{"LOAD", "MODULE", "LOAD MODULE"},
     UnsupportedStart{"UNLOAD", "MODULE", "UNLOAD MODULE"},

@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+# ctest: timeout=60
+"""SHOW PARTITIONS tells of a job that was killed what it has not committed, and why, from the state that it left."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
+TABLE = """SET 'execution.checkpointing.dir' = '{dir}/state';
+SET 'execution.checkpointing.interval' = '100 ms';
+SET 'table.local-time-zone' = 'UTC';
+CREATE TABLE lake (id BIGINT, k STRING) PARTITIONED BY (k) WITH ('connector' = 'filesystem', 'path' = '{dir}/lake', 'format' = 'csv',
+  'partition.time-extractor.timestamp-pattern' = '$k:00:00', 'sink.partition-commit.trigger' = 'partition-time',
+  'sink.partition-commit.delay' = '1 h', 'sink.partition-commit.policy.kind' = 'success-file');
+"""
+JOB = """CREATE TABLE numbers (id BIGINT, ts AS TO_TIMESTAMP_LTZ(1589932800000 + id * 1000, 3), WATERMARK FOR ts AS ts) WITH ('connector' = 'datagen',
+  'rows-per-second' = '2000', 'fields.id.kind' = 'sequence', 'fields.id.start' = '0', 'fields.id.end' = '100000000');
+INSERT INTO lake SELECT id, DATE_FORMAT(ts, 'yyyy-MM-dd HH') FROM numbers;
+"""
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        script = directory / "job.sql"
+        script.write_text(TABLE.format(dir=directory) + JOB)
+        job = subprocess.Popen([SLUICE, "run", str(script)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        deadline = time.time() + 30
+        while not list(directory.glob("lake/*/_SUCCESS")) and time.time() < deadline and job.poll() is None:
+            time.sleep(0.05)
+        job.kill()
+        job.wait()
+        shown = subprocess.run([SLUICE, "run", "-e", TABLE.format(dir=directory) + "SHOW PARTITIONS lake;"], capture_output=True, text=True)
+        text = shown.stdout + shown.stderr
+        for part in ("committed", "waiting", "needs a watermark after 2020-05-20 0", "it is at 2020-05-20 0", "(UTC)"):
+            if part not in text:
+                sys.exit(f"FAILED: SHOW PARTITIONS does not say '{part}':\n{text}")
+    print("what waits is told with its reason")
+
+
+main()
