@@ -32,7 +32,7 @@ CASES = [
     "functions", "types_csv", "types_json", "types_json_iso", "types_parquet", "types_parquet_int64",
     "types_parquet_shanghai", "types_orc", "types_avro", "types_avro_legacy", "types_raw", "refused_csv", "refused_json",
     "refused_parquet", "refused_orc", "refused_avro", "refused_avro_modern", "csv_options", "json_options",
-    "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit", "metadata", "monitor",
+    "partitions_special", "insert_modes", "streaming_names", "streaming_json", "rolling", "commit", "compaction", "metadata", "monitor",
     "print_datagen", "explain", "errors", "changelog",
 ]  # fmt: skip
 ORDERED = re.compile(r"\bORDER BY\b", re.IGNORECASE)
@@ -266,7 +266,7 @@ def main():
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
     differences = read_differences()
-    slow_first = ["streaming_names", "streaming_json", "commit", "monitor", "rolling"]
+    slow_first = ["streaming_names", "streaming_json", "compaction", "commit", "monitor", "rolling"]
     cases = arguments.cases or sorted(CASES, key=lambda case: (case not in slow_first, case))
     failed = 0
     with ProcessPoolExecutor(arguments.jobs) as pool:
