@@ -57,7 +57,9 @@ class SuccessFile final : public CommitPolicy {
     } else {
       SLUICE_RETURN_NOT_OK(exchanged);
     }
-    return file_system.DeleteFile(fresh);
+    SLUICE_RETURN_NOT_OK(file_system.DeleteFile(fresh));
+    // Its removal is made durable, or a power loss would bring it back when nobody looks any more.
+    return file_system.CreateDirectories(fs::ParentPath(path));
   }
 
   /// All files of the partition: those of the old marker that are still there, and the new ones. So
