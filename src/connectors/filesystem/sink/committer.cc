@@ -327,6 +327,8 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
 void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_directory) {
   struct Job {
     std::vector<std::vector<std::string>> handles;  // By directory.
+    std::map<std::string, std::string>
+        merged;  // Handle of a raw file -> what it may be merged into.
     int64_t file_count = 0;
     int64_t size_bytes = 0;
     Status status;
@@ -335,7 +337,11 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
   for (const auto& [directory, files] : by_directory) {
     auto& handles = job->handles.emplace_back();
     for (const size_t i : files) {
-      handles.push_back(pending_files_[i].file.handle);
+      const std::string& handle = pending_files_[i].file.handle;
+      handles.push_back(handle);
+      const auto info = file_system_->publisher().Describe(handle);
+      std::string target = info.ok() ? compactor_->RestoredTargetOf(info->final_path) : "";
+      if (!target.empty()) job->merged[handle] = std::move(target);
       job->size_bytes += pending_files_[i].file.size_bytes;
       ++job->file_count;
     }
@@ -349,8 +355,12 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
           if (!first) SLUICE_CRASH_POINT("sink.between_publishes");
           first = false;
           // One failure never stops the rest.
-          for (Status& status : file_system->publisher().Publish(handles)) {
-            if (job->status.ok()) job->status = std::move(status);
+          std::vector<Status> results = file_system->publisher().Publish(handles);
+          for (size_t i = 0; i < results.size(); ++i) {
+            const auto merged = job->merged.find(handles[i]);
+            const bool done = !results[i].ok() && merged != job->merged.end() &&
+                              file_system->Stat(merged->second).ok();
+            if (!done && job->status.ok()) job->status = std::move(results[i]);
           }
         }
         SLUICE_CRASH_POINT("sink.after_publish");

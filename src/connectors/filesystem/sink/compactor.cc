@@ -179,6 +179,11 @@ void Compactor::MakeUnits(runtime::CheckpointId checkpoint, std::vector<RawFile>
   }
 }
 
+std::string Compactor::RestoredTargetOf(const std::string& raw_path) const {
+  const auto found = restored_targets_.find(raw_path);
+  return found == restored_targets_.end() ? std::string() : found->second;
+}
+
 bool Compactor::HasUnplanned(const std::string& directory, runtime::CheckpointId checkpoint) const {
   return std::any_of(raw_.begin(), raw_.end(), [&](const RawFile& file) {
     return file.checkpoint <= checkpoint && file.partition.directory == directory;
@@ -350,6 +355,7 @@ Status Compactor::Decode(std::string_view bytes) {
     unit.row_count = in.I64();
     unit.size_bytes = in.I64();
     unit.restored = true;
+    for (const std::string& input : unit.inputs) restored_targets_[input] = unit.target;
     units_.push_back(std::move(unit));
   }
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {

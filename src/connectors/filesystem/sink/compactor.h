@@ -16,6 +16,7 @@
 
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -52,6 +53,9 @@ class Compactor {
                                      const std::string& directory);
   /// Directories with raw files that have no unit yet.
   std::set<std::string> UnplannedDirectories() const;
+  /// What a raw file of the restored checkpoint is merged into; "" for others. With that in place
+  /// the raw file may be gone: at the end of a job it goes at once.
+  std::string RestoredTargetOf(const std::string& raw_path) const;
   /// Raw files of the directory up to `checkpoint` have no unit yet.
   bool HasUnplanned(const std::string& directory, runtime::CheckpointId checkpoint) const;
 
@@ -105,6 +109,7 @@ class Compactor {
   std::string tag_;
   std::vector<RawFile> raw_;
   std::deque<Unit> units_;
+  std::map<std::string, std::string> restored_targets_;  // By raw path.
   std::deque<std::shared_ptr<Expired>> expired_;
 
   size_t next_unit_ = 0;  // Of units_, in this run.
