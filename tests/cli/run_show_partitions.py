@@ -30,7 +30,7 @@ def main():
         script.write_text(TABLE.format(dir=directory) + JOB)
         job = subprocess.Popen([SLUICE, "run", str(script)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         deadline = time.time() + 30
-            while len(list(directory.glob("lake/*/_SUCCESS"))) < 3 and time.time() < deadline and job.poll() is None:
+        while len(list(directory.glob("lake/*/_SUCCESS"))) < 3 and time.time() < deadline and job.poll() is None:
             time.sleep(0.05)
         job.kill()
         job.wait()
