@@ -1,102 +1,16 @@
-// What the tail of an ORC file says: types, stripes, statistics, encodings (ORC specification v1).
+// What the tail of an ORC file and the footers of its stripes say (ORC specification v1).
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <arrow/util/decimal.h>
-
 #include "common/result.h"
-#include "formats/orc/wire.h"
+#include "formats/orc/orc_type.h"
+#include "formats/orc/statistics.h"
 
 namespace sluice::formats::orc_format {
-
-enum class OrcKind : uint8_t {
-  kBoolean = 0,
-  kByte,
-  kShort,
-  kInt,
-  kLong,
-  kFloat,
-  kDouble,
-  kString,
-  kBinary,
-  kTimestamp,  // A wall time.
-  kList,
-  kMap,
-  kStruct,
-  kUnion,
-  kDecimal,
-  kDate,
-  kVarchar,
-  kChar,
-  kTimestampInstant,  // "timestamp with local time zone".
-};
-
-/// One node of the file's type tree; its index in Footer::types is its column id.
-struct OrcType {
-  OrcKind kind = OrcKind::kStruct;
-  std::vector<uint64_t> children;
-  std::vector<std::string> field_names;  // kStruct.
-  uint64_t length = 0;                   // kChar, kVarchar.
-  uint64_t precision = 0;                // kDecimal.
-  uint64_t scale = 0;
-};
-
-/// "decimal(10,2)", "struct<a:int>": as Hive prints types, for messages.
-std::string TypeText(const std::vector<OrcType>& types, size_t column);
-
-template <typename T>
-struct Range {
-  T min;
-  T max;
-};
-
-template <typename T>
-void AddToRange(const T& value, std::optional<Range<T>>* range) {
-  if (!range->has_value()) {
-    *range = Range<T>{value, value};
-  } else if (value < (*range)->min) {
-    (*range)->min = value;
-  } else if ((*range)->max < value) {
-    (*range)->max = value;
-  }
-}
-
-/// Floor seconds and nanoseconds; a wall time counts as if it were UTC.
-struct Moment {
-  int64_t seconds = 0;
-  int32_t nanos = 0;
-  friend auto operator<=>(const Moment&, const Moment&) = default;
-};
-
-/// Statistics of a column in a stride, a stripe or the file. Which ranges are used depends on the
-/// column's kind; one that is not set is unknown.
-struct ColumnStatistics {
-  uint64_t value_count = 0;  // Not NULL.
-  bool has_null = false;
-  std::optional<Range<int64_t>> integers;  // Also days of dates.
-  std::optional<int64_t> integer_sum;      // Unknown once it overflows.
-  std::optional<Range<double>> reals;
-  bool has_nan = false;  // Then `reals` is not written: NaN has no place in an order.
-  std::optional<Range<std::string>> texts;
-  uint64_t total_bytes = 0;  // Of texts and binaries.
-  uint64_t true_count = 0;
-  std::optional<Range<arrow::Decimal128>> decimals;
-  std::optional<Range<Moment>> moments;
-
-  /// Notes a value in the range and the sum; not in the count.
-  void AddInteger(int64_t value);
-  void Merge(const ColumnStatistics& other);
-};
-
-/// `type` tells which fields are written.
-void WriteStatistics(const ColumnStatistics& statistics, const OrcType& type, WireWriter* out);
-/// False when the bytes are damaged.
-bool ReadStatistics(std::string_view bytes, const OrcType& type, ColumnStatistics* statistics);
 
 enum class Compression : uint8_t { kNone = 0, kZlib, kSnappy, kLzo, kLz4, kZstd, kBrotli };
 
