@@ -138,10 +138,7 @@ Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(ReadBadRecordOptions(table.options, *format, format->encoding,
                                             format_options, *context.file_systems)
                            .status());
-  const Status sink = filesystem::ReadSinkOptions(table).status();
-  // What is not offered for writing yet does not keep anyone from reading the table.
-  if (sink.code() == StatusCode::kUnsupported) return {};
-  return sink;
+  return filesystem::ReadSinkOptions(table).status();
 }
 
 std::vector<MetadataColumn> Metadata(const TableInfo&) { return filesystem::FileMetadataColumns(); }

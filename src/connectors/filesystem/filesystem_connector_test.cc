@@ -81,17 +81,6 @@ TEST(FilesystemConnector, PartitionKeys) {
             std::string::npos);
 }
 
-TEST(FilesystemConnector, WhatIsLaterMayStillBeRead) {
-  const TableInfo table = Table({{"path", "/t"}, {"format", "csv"}, {"auto-compaction", "true"}});
-  EXPECT_TRUE(Validate(table).ok());
-  fs::FaultyFileSystems files(1);
-  ConnectorContext context;
-  context.file_systems = &files;
-  const auto sink = kFilesystemConnector.make_sink(table, context);
-  ASSERT_FALSE(sink.ok());
-  EXPECT_EQ(sink.status().code(), StatusCode::kUnsupported);
-}
-
 TEST(FilesystemConnector, EveryOptionHasItsDoc) {
   for (const OptionSpec& spec : kFilesystemConnector.options) {
     EXPECT_FALSE(spec.doc.empty()) << spec.key;
