@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "fs/all_file_systems.h"
 #include "fs/faulty/faulty_file_systems.h"
 #include "fs/local/local_file_system.h"
 #include "fs/publish_handle.h"
@@ -327,6 +328,53 @@ TEST(FileSystemsTest, LocateRefuses) {
   EXPECT_THAT(FileSystems::Default().Locate("").status().message(), HasSubstr("empty string"));
   EXPECT_THAT(FileSystems::Default().Locate("file://host/a").status().message(),
               HasSubstr("'host'"));
+}
+
+TEST(FileSystemsTest, ObjectStoresKeepSchemeAndBucket) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"s3://lake/a//b/", "s3://lake/a/b"},
+      {"S3A://lake", "s3a://lake"},
+      {"oss://<bucket>/path", "oss://<bucket>/path"},
+      {"s3://lake/k=50%25/./x", "s3://lake/k=50%25/x"},
+      {"hdfs:///sql/parquet", "hdfs:///sql/parquet"},
+  };
+  for (const auto& [uri, path] : cases) {
+    const auto located = FileSystems::Default().Locate(uri);
+    ASSERT_TRUE(located.ok()) << uri << ": " << located.status().ToString();
+    EXPECT_EQ(located->path, path) << uri;
+  }
+  EXPECT_THAT(FileSystems::Default().Locate("s3:///a").status().message(),
+              HasSubstr("names no bucket"));
+}
+
+TEST(FileSystemsTest, Pitfall17_4_UnknownSchemesListTheKnownOnes) {
+  EXPECT_THAT(FileSystems::Default().Locate("gs://bucket/a").status().message(),
+              HasSubstr("Known schemes: file, s3, s3a, oss, hdfs"));
+}
+
+TEST(FileSystemsTest, EqualSettingsShareTheirConnections) {
+  FileSystems& one = FileSystemsFor({{"s3.endpoint", "http://a"}, {"pipeline.name", "x"}});
+  FileSystems& same = FileSystemsFor({{"s3.endpoint", "http://a"}, {"pipeline.name", "y"}});
+  FileSystems& other = FileSystemsFor({{"s3.endpoint", "http://b"}});
+  EXPECT_EQ(&one, &same);
+  EXPECT_NE(&one, &other);
+  EXPECT_EQ(one.Locate("s3://lake/a")->file_system, same.Locate("s3://lake/b")->file_system);
+}
+
+TEST(FileSystemsTest, WhatIsNotBuiltIsRefusedByName) {
+  const auto located = FileSystems::Default().Locate("hdfs://name:8020/a");
+  ASSERT_TRUE(located.ok());
+  const Status status = located->file_system->Stat(located->path).status();
+  EXPECT_EQ(status.code(), StatusCode::kUnsupported);
+  EXPECT_THAT(status.message(), HasSubstr("File system HDFS (hdfs://) is a later feature"));
+  EXPECT_EQ(located->file_system->publisher().Open(located->path, "x").status().code(),
+            StatusCode::kUnsupported);
+}
+
+TEST(PathTest, WithoutSchemeAndBucket) {
+  EXPECT_EQ(PathOfUri("s3://lake/a/b"), "/a/b");
+  EXPECT_EQ(PathOfUri("s3://lake"), "/");
+  EXPECT_EQ(PathOfUri("/a/b://c"), "/a/b://c");
 }
 
 TEST(PathTest, JoinParentHidden) {

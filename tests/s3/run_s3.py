@@ -502,6 +502,45 @@ def test_15_1_many_partitions_in_little_memory(world):
     nothing_left(world, table)
 
 
+def test_12_7_many_short_runs_with_an_assumed_role(world):
+    """Keys that the token service hands out; each process ends with the exit code that tells the truth."""
+    world.proxy.clear()
+    options = world.options(True)
+    options.update({"s3.assumed.role.arn": "arn:aws:iam::123456789012:role/lake", "s3.assumed.role.sts.endpoint": world.address})
+    table = world.table()
+    for i in range(10):
+        world.good(batch(define(table, "csv") + f"INSERT INTO {table} VALUES ({i + 1}, 'x', 'a');\n"), options, 30)
+    once(world, table, "csv", 10)
+    headers = [entry[3] for entry in world.proxy.log()]
+    expect(all(header.get("x-amz-security-token") for header in headers), "the role's keys are used")
+    expect(not any("AKIDSLUICE" in header["Authorization"] for header in headers), "not those that asked for the role")
+
+
+def test_17_2_a_stop_does_not_wait_for_a_store_that_is_away(world):
+    table = world.table("json")
+    world.proxy.clear()
+    job = world.start(big_stream(table, 600000, 3000, ",'sink.rolling-policy.file-size'='1 gb'"), world.options(True), name=table)
+    deadline = time.time() + 30
+    while "UploadPart" not in world.proxy.operations() and time.time() < deadline:
+        time.sleep(0.2)
+    world.proxy.add(Fault("*", status(503, "SlowDown")))
+    time.sleep(1)
+    begin = time.time()
+    job.process.send_signal(signal.SIGTERM)
+    job.wait(40)
+    expect(time.time() - begin < 25, f"ended after {time.time() - begin:.1f} s", job)
+    # Nothing that a checkpoint had is lost: the same command goes on.
+    world.proxy.clear()
+    job = world.start(big_stream(table, 600000, 3000, ",'sink.rolling-policy.file-size'='1 gb'"), world.options(True), name=table)
+    time.sleep(3)
+    job.process.send_signal(signal.SIGTERM)
+    job.wait(40)
+    expect(job.code == 0, "stops in good order", job)
+    counts = collections.Counter(world.bucket.ids(table, "json"))
+    expect(counts and max(counts.values()) == 1 and len(counts) == max(counts), f"{len(counts)} rows without a gap up to {max(counts)}", job)
+    nothing_left(world, table)
+
+
 def test_12_4_and_signatures_as_another_implementation_sees_them(world):
     """With rights checked, moto computes each signature by botocore; keys come from an assumed role too."""
     name = world.name + "-auth"

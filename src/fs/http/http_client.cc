@@ -185,6 +185,9 @@ Result<HttpResponse> HttpClient::Send(const HttpRequest& request) {
   curl_easy_setopt(curl, CURLOPT_READDATA, &transfer);
   curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, &OnSeek);
   curl_easy_setopt(curl, CURLOPT_SEEKDATA, &transfer);
+  if (!settings_.ca_file.empty()) {
+    curl_easy_setopt(curl, CURLOPT_CAINFO, settings_.ca_file.c_str());
+  }
   SetMethod(curl, request);
   const CURLcode code = curl_easy_perform(curl);
   long status = 0;

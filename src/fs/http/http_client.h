@@ -36,12 +36,13 @@ struct HttpSettings {
   int64_t stall_timeout_ms = 60'000;
   /// Idle connections that are kept.
   size_t kept_connections = 64;
+  std::string ca_file = {};  // Certificates that are trusted; empty: those of the system.
 };
 
 /// One request at a time for each connection; any number of threads may send.
 class HttpClient {
  public:
-  explicit HttpClient(HttpSettings settings) : settings_(settings) {}
+  explicit HttpClient(HttpSettings settings) : settings_(std::move(settings)) {}
   ~HttpClient();
   HttpClient(const HttpClient&) = delete;
   HttpClient& operator=(const HttpClient&) = delete;

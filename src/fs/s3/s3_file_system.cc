@@ -39,7 +39,8 @@ Result<std::shared_ptr<BucketStore>> S3FileSystem::StoreOf(const std::string& bu
                           ReadBucketSettings(scheme_, bucket, options_, environment_));
   const auto http =
       std::make_shared<HttpClient>(HttpSettings{.connect_timeout_ms = settings.connect_timeout_ms,
-                                                .stall_timeout_ms = settings.stall_timeout_ms});
+                                                .stall_timeout_ms = settings.stall_timeout_ms,
+                                                .ca_file = settings.ca_file});
   SLUICE_ASSIGN_OR_RETURN(auto credentials,
                           MakeCredentialsProvider(settings, environment_, http, &Clock::System()));
   // Each connection busy, and as much again ready to go.

@@ -34,6 +34,7 @@ const std::vector<Setting>& Settings() {
       {"role-session", {"assumed.role.session.name"}, {}},
       {"sts-endpoint", {"assumed.role.sts.endpoint"}, {}},
       {"tls", {"connection.ssl.enabled"}, {"connection.secure.enabled"}},
+      {"ca-file", {"ca.bundle"}, {"ca.bundle"}},
       {"part-size", {"upload.min.part.size"}, {"upload.min.part.size"}},
       {"uploads", {"upload.max.concurrent.uploads"}, {"upload.max.concurrent.uploads"}},
       {"read-ahead", {"read-ahead"}, {"read-ahead"}},
@@ -310,6 +311,7 @@ Result<BucketSettings> ReadBucketSettings(std::string_view scheme, const std::st
   if (!oss) {
     profile = ReadProfile(ProfileFile(environment, "AWS_CONFIG_FILE", "config"), settings.profile);
   }
+  settings.ca_file = reader.Text("ca-file", environment("AWS_CA_BUNDLE").value_or(""));
   bool tls = true;
   SLUICE_RETURN_NOT_OK(reader.Read("tls", ParseBooleanOption, &tls));
   std::string endpoint = reader.Text("endpoint");

@@ -35,6 +35,8 @@ struct BucketSettings {
   std::string assumed_role_session = "sluice";
   std::string sts_endpoint;
 
+  std::string ca_file;  // Empty: the system's.
+
   int64_t part_size_bytes = 5 << 20;
   int concurrent_uploads = 4;
   int64_t read_ahead_bytes = 4 << 20;
