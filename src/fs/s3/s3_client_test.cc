@@ -298,6 +298,10 @@ TEST(S3OptionsTest, WrongOnes) {
   for (const auto& [options, expected] : cases) {
     const auto settings = ReadBucketSettings("s3", "lake", options, NoEnvironment());
     EXPECT_THAT(settings.status().message(), HasSubstr(expected));
+    const Status early = CheckStoreOptions("s3", options);  // Without an endpoint to be right.
+    if (expected != "is no address of a store") {
+      EXPECT_THAT(early.message(), HasSubstr(expected));
+    }
   }
 }
 

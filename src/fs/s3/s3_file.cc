@@ -9,6 +9,7 @@ namespace {
 
 // Costs little more time than one byte does, and holds most footers and small files.
 constexpr int64_t kFirstWindowBytes = 256 << 10;
+constexpr int64_t kLargeReadBytes = 1 << 20;
 
 }  // namespace
 
@@ -54,7 +55,10 @@ arrow::Result<int64_t> S3File::ReadAt(int64_t position, int64_t nbytes, void* ou
     done = CopyFromWindow(position, length, target);
     if (done == length) return length;
     const int64_t most = std::max(store_->client.settings().read_ahead_bytes, kFirstWindowBytes);
-    next_window_bytes_ = follows ? std::min(next_window_bytes_ * 2, most) : kFirstWindowBytes;
+    // After a piece of a text file more will follow; a large column chunk stands alone.
+    const int64_t first =
+        length <= kLargeReadBytes ? std::max(kFirstWindowBytes, 2 * length) : kFirstWindowBytes;
+    next_window_bytes_ = follows ? std::min(next_window_bytes_ * 2, most) : first;
     const int64_t begin = position + done;
     if (length - done < next_window_bytes_) {
       const int64_t wanted = std::min(next_window_bytes_, size_bytes_ - begin);

@@ -231,6 +231,7 @@ int64_t S3FileSystem::retries() const {
 
 Result<std::shared_ptr<FileSystem>> MakeS3FileSystem(std::string_view scheme,
                                                      const OptionMap& options) {
+  SLUICE_RETURN_NOT_OK(s3::CheckStoreOptions(scheme, options));
   return std::make_shared<s3::S3FileSystem>(scheme, options, &s3::ProcessEnvironment);
 }
 

@@ -56,7 +56,8 @@ class S3FileSystem final : public FileSystem {
 
 }  // namespace s3
 
-/// `options` are those of the session; they are read when a bucket is first used.
+/// `options` are those of the session; unknown and impossible ones are refused here, the rest is
+/// read when a bucket is first used.
 Result<std::shared_ptr<FileSystem>> MakeS3FileSystem(std::string_view scheme,
                                                      const OptionMap& options);
 

@@ -89,8 +89,8 @@ class SettingsReader {
     return {};
   }
 
-  /// Refuses what looks like a slip of the pen.
-  Status CheckKeys() const {
+  /// Refuses what looks like a slip of the pen; tells of others when asked to.
+  Status CheckKeys(bool tell) const {
     std::vector<std::string> known;
     for (const Setting& setting : Settings()) {
       for (const std::string_view name :
@@ -110,6 +110,7 @@ class SettingsReader {
       if (!hint.empty()) {
         return Status::InvalidArgument("The option '" + key + "' is not known." + hint);
       }
+      if (!tell) continue;
       static LimitedLog log;
       log.Warn("The option '" + key +
                "' has no effect: object stores are reached by Sluice's own "
@@ -282,6 +283,18 @@ OptionMap ReadProfile(const std::string& path, const std::string& profile) {
   return values;
 }
 
+Status CheckStoreOptions(std::string_view scheme, const OptionMap& options) {
+  BucketSettings settings;
+  settings.dialect = scheme == "oss" ? Dialect::kOss : Dialect::kS3;
+  const SettingsReader reader(settings.dialect, "", options);
+  SLUICE_RETURN_NOT_OK(reader.CheckKeys(true));
+  SLUICE_RETURN_NOT_OK(ReadLimits(reader, &settings));
+  SLUICE_RETURN_NOT_OK(ReadCredentials(reader, &settings));
+  bool flag = false;
+  SLUICE_RETURN_NOT_OK(reader.Read("tls", ParseBooleanOption, &flag));
+  return reader.Read("path-style", ParseBooleanOption, &flag);
+}
+
 Result<BucketSettings> ReadBucketSettings(std::string_view scheme, const std::string& bucket,
                                           const OptionMap& options,
                                           const Environment& environment) {
@@ -293,7 +306,7 @@ Result<BucketSettings> ReadBucketSettings(std::string_view scheme, const std::st
   if (oss) settings.part_size_bytes = 10 << 20;
   settings.concurrent_uploads = std::max(4, static_cast<int>(std::thread::hardware_concurrency()));
   const SettingsReader reader(settings.dialect, bucket, options);
-  SLUICE_RETURN_NOT_OK(reader.CheckKeys());
+  SLUICE_RETURN_NOT_OK(reader.CheckKeys(false));
   if (const auto jindo = options.find("fs.oss.jindo.buckets"); oss && jindo != options.end()) {
     for (const std::string& name : SplitListOption(jindo->second)) {
       if (name != bucket) continue;

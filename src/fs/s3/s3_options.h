@@ -39,7 +39,7 @@ struct BucketSettings {
 
   int64_t part_size_bytes = 5 << 20;
   int concurrent_uploads = 4;
-  int64_t read_ahead_bytes = 4 << 20;
+  int64_t read_ahead_bytes = 8 << 20;
   int64_t retry_timeout_ms = 300'000;
   int64_t connect_timeout_ms = 10'000;
   int64_t stall_timeout_ms = 60'000;
@@ -59,6 +59,10 @@ std::optional<std::string> ProcessEnvironment(std::string_view name);
 /// Hadoop have hundreds.
 Result<BucketSettings> ReadBucketSettings(std::string_view scheme, const std::string& bucket,
                                           const OptionMap& options, const Environment& environment);
+
+/// The same checks as far as they need no bucket and no endpoint: what a table can be told when it
+/// is created.
+Status CheckStoreOptions(std::string_view scheme, const OptionMap& options);
 
 /// "key = value" lines of one section of an AWS profile file ("[name]" or "[profile name]"); empty
 /// when file or section is missing.
