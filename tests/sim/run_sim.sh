@@ -4,4 +4,4 @@
 set -euo pipefail
 program=${SLUICE_BUILD_DIR:?}/tests/tests_sim
 [[ -x $program ]] || exit 77
-exec "$program" --seeds "${SLUICE_SIM_SEEDS:-500}" "$@"
+exec "$program" --seeds "${SLUICE_SIM_SEEDS:-2000}" "$@"

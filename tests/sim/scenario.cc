@@ -1,7 +1,6 @@
 #include "scenario.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "common/crash_point.h"
 #include "connectors/filesystem/sink/file_table_sink.h"
@@ -53,8 +52,7 @@ void DrawTable(Random& random, Scenario* scenario) {
   if (random.OneIn(3)) {
     options["sink.rolling-policy.on-checkpoint"] = random.OneIn(2) ? "true" : "false";
   }
-  // Open: a crash at the very end of a compacting job (docs/status.md); SIM_COMPACTION=1 draws it.
-  const bool compacts = random.OneIn(3) && std::getenv("SIM_COMPACTION") != nullptr;
+  const bool compacts = random.OneIn(3);
   if (compacts) {
     options["auto-compaction"] = "true";
     options["compaction.file-size"] = Pick(random, {"100 b", "2 kb", "128 mb"});

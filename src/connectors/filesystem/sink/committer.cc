@@ -358,9 +358,13 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
           std::vector<Status> results = file_system->publisher().Publish(handles);
           for (size_t i = 0; i < results.size(); ++i) {
             const auto merged = job->merged.find(handles[i]);
-            const bool done = !results[i].ok() && merged != job->merged.end() &&
-                              file_system->Stat(merged->second).ok();
-            if (!done && job->status.ok()) job->status = std::move(results[i]);
+            Status result = std::move(results[i]);
+            if (!result.ok() && merged != job->merged.end()) {
+              const Status there = file_system->Stat(merged->second).status();
+              // Only a store that has answered can say that data is missing.
+              if (there.code() != StatusCode::kNotFound) result = there;
+            }
+            if (!result.ok() && job->status.ok()) job->status = std::move(result);
           }
         }
         SLUICE_CRASH_POINT("sink.after_publish");
