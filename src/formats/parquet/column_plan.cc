@@ -34,24 +34,6 @@ Status Mismatch(const std::string& column, const std::string& file_type, const S
                            "). Declare the column with a type that holds the file's values.");
 }
 
-bool WantsNanoseconds(const SqlType& type) {
-  switch (type.kind()) {
-    case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz:
-      return type.precision() > 6;
-    case TypeKind::kArray:
-    case TypeKind::kMultiset:
-      return WantsNanoseconds(type.element());
-    case TypeKind::kMap:
-      return WantsNanoseconds(type.key()) || WantsNanoseconds(type.value());
-    case TypeKind::kRow:
-      return std::any_of(type.fields().begin(), type.fields().end(),
-                         [](const RowField& field) { return WantsNanoseconds(field.type); });
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name) {
@@ -90,11 +72,11 @@ Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaD
       if (leaf.physical_type() == ::parquet::Type::INT96) planned.how = ColumnPlan::How::kInt96;
     }
     for (int i = planned.first_leaf; i < planned.first_leaf + planned.leaf_count; ++i) {
-      planned.traits.int96 =
-          planned.traits.int96 || file.Column(i)->physical_type() == ::parquet::Type::INT96;
+      if (file.Column(i)->physical_type() == ::parquet::Type::INT96)
+        planned.int96_leaves.push_back(i);
     }
+    planned.traits.first_leaf = planned.first_leaf;
     if (planned.how != ColumnPlan::How::kArrow) continue;
-    if (planned.traits.int96 && WantsNanoseconds(column.type)) plan.nested_nanoseconds = true;
     arrow_fields.emplace_back(field, plan.columns.size() - 1);
   }
   // The Arrow reader returns fields in the order of the file, each once.

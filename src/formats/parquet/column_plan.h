@@ -27,12 +27,12 @@ struct ColumnPlan {
   int leaf_count = 0;
   int arrow_position = -1;  // kArrow: among the columns that the Arrow reader returns.
   SourceTraits traits;
+  std::vector<int> int96_leaves;  // kArrow: those read beside Arrow.
 };
 
 struct ReadPlan {
   std::vector<ColumnPlan> columns;  // In the order of the output.
   std::vector<int> arrow_leaves;    // Ascending.
-  bool nested_nanoseconds = false;  // A nested INT96 leaf is wanted with more than microseconds.
 };
 
 /// `file_columns`: the top-level fields as Arrow sees them. Fails with kDataError naming column and

@@ -2,10 +2,9 @@
 
 #include <arrow/api.h>
 #include <parquet/exception.h>
-#include <parquet/statistics.h>
 
+#include "formats/parquet/row_group_bounds.h"
 #include "formats/parquet/row_group_rows.h"
-#include "formats/pruning/bounds.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::parquet_format {
@@ -20,16 +19,16 @@ constexpr int64_t kSmallestFileBytes = 12;  // Magic, length of the footer, magi
   ::parquet::ReaderProperties properties(pool);
   properties.enable_buffered_stream();
   properties.set_buffer_size(kReadBufferBytes);
+  properties.set_page_checksum_verification(true);
   return properties;
 }
 
-::parquet::ArrowReaderProperties MakeArrowProperties(const ParquetOptions& options,
-                                                     bool nanoseconds) {
+::parquet::ArrowReaderProperties MakeArrowProperties(const ParquetOptions& options) {
   ::parquet::ArrowReaderProperties properties(/*use_threads=*/false);
   properties.set_batch_size(options.batch_rows);
   properties.set_pre_buffer(false);
-  properties.set_coerce_int96_timestamp_unit(nanoseconds ? arrow::TimeUnit::NANO
-                                                         : arrow::TimeUnit::MICRO);
+  // Only the structure around INT96 values is taken from Arrow.
+  properties.set_coerce_int96_timestamp_unit(arrow::TimeUnit::MICRO);
   return properties;
 }
 
@@ -43,67 +42,17 @@ Status OpenError(arrow::io::RandomAccessFile& file, int64_t size, std::string_vi
   return Status::DataError("The file is not a Parquet file or is damaged: " + std::string(reason));
 }
 
+Status CheckRowCounts(const ::parquet::FileMetaData& metadata) {
+  int64_t sum = 0;
+  for (int part = 0; part < metadata.num_row_groups(); ++part)
+    sum += metadata.RowGroup(part)->num_rows();
+  if (sum == metadata.num_rows()) return {};
+  return Status::DataError("The Parquet file is damaged: its footer counts " +
+                           std::to_string(metadata.num_rows()) + " rows, its row groups have " +
+                           std::to_string(sum) + ".");
+}
+
 }  // namespace
-
-// Statistics of a row group's column chunks as bounds.
-class RowGroupBounds final : public pruning::BoundsSource {
- public:
-  RowGroupBounds(const ParquetFile& file, int part)
-      : file_(file), row_group_(file.metadata_->RowGroup(part)) {}
-
-  std::optional<pruning::ColumnBounds> Bounds(int column) const override {
-    const Column& wanted = file_.schema_.physical.column(column);
-    const ::parquet::SchemaDescriptor& schema = *file_.metadata_->schema();
-    const int field = FindField(schema, wanted.name);
-    pruning::ColumnBounds bounds;
-    bounds.row_count = row_group_->num_rows();
-    if (field < 0) {
-      bounds.null_count = bounds.row_count;
-      return bounds;
-    }
-    if (!schema.group_node()->field(field)->is_primitive()) return std::nullopt;
-    int leaf = 0;
-    while (schema.GetColumnRoot(leaf) != schema.group_node()->field(field).get()) ++leaf;
-    const auto statistics = row_group_->ColumnChunk(leaf)->statistics();
-    if (schema.Column(leaf)->max_repetition_level() > 0 || statistics == nullptr)
-      return std::nullopt;
-    if (statistics->HasNullCount()) bounds.null_count = statistics->null_count();
-    if (schema.Column(leaf)->max_definition_level() == 0) bounds.null_count = 0;
-    if (statistics->HasMinMax())
-      bounds.min_max = MinMax(wanted.type, *statistics, *schema.Column(leaf), field);
-    return bounds;
-  }
-
- private:
-  std::shared_ptr<arrow::Array> MinMax(const SqlType& type, const ::parquet::Statistics& statistics,
-                                       const ::parquet::ColumnDescriptor& leaf, int field) const {
-    // Padding makes the order of CHAR another one; a shift between zones is not monotonous.
-    if (type.kind() == TypeKind::kChar || leaf.physical_type() == ::parquet::Type::INT96)
-      return nullptr;
-    if (!CanRead(*file_.file_columns_->field(field)->type(), type)) return nullptr;
-    WallClock wall_clock(file_.options_.wall_clock_zone);
-    const bool shifted = type.kind() == TypeKind::kTimestamp &&
-                         leaf.logical_type()->is_timestamp() &&
-                         static_cast<const ::parquet::TimestampLogicalType&>(*leaf.logical_type())
-                             .is_adjusted_to_utc();
-    if (shifted && !wall_clock.is_utc()) return nullptr;
-    std::shared_ptr<arrow::Scalar> min;
-    std::shared_ptr<arrow::Scalar> max;
-    if (!::parquet::arrow::StatisticsAsScalars(statistics, &min, &max).ok()) return nullptr;
-    const auto first = arrow::MakeArrayFromScalar(*min, 1, file_.pool_);
-    const auto second = arrow::MakeArrayFromScalar(*max, 1, file_.pool_);
-    if (!first.ok() || !second.ok()) return nullptr;
-    const auto both = arrow::Concatenate({*first, *second}, file_.pool_);
-    if (!both.ok() || !CanRead(*(*both)->type(), type)) return nullptr;
-    int64_t bad_row = -1;
-    const auto converted =
-        ReadConverter(&wall_clock, file_.pool_).Convert(*both, type, {}, &bad_row);
-    return converted.ok() ? *converted : nullptr;
-  }
-
-  const ParquetFile& file_;
-  const std::unique_ptr<::parquet::RowGroupMetaData> row_group_;
-};
 
 Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
     ParquetOptions options, ReadSchema schema, std::shared_ptr<arrow::io::RandomAccessFile> file,
@@ -126,30 +75,20 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
 Status ParquetFile::Load(std::shared_ptr<arrow::io::RandomAccessFile> file) {
   auto parquet_reader = ::parquet::ParquetFileReader::Open(file, MakeReaderProperties(pool_));
   metadata_ = parquet_reader->metadata();
-  // How Arrow sees the columns does not depend on the unit of INT96, which depends on what is
-  // wanted.
-  SLUICE_ASSIGN_ARROW(reader_,
-                      ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
-                                                         MakeArrowProperties(options_, false)));
+  SLUICE_RETURN_NOT_OK(CheckRowCounts(*metadata_));
+  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
+                                                                  MakeArrowProperties(options_)));
   SLUICE_RETURN_ARROW(reader_->GetSchema(&file_columns_));
   SLUICE_ASSIGN_OR_RETURN(plan_, MakeReadPlan(schema_, *metadata_->schema(), *file_columns_));
-  if (plan_.nested_nanoseconds) {
-    parquet_reader =
-        ::parquet::ParquetFileReader::Open(file, MakeReaderProperties(pool_), metadata_);
-    SLUICE_ASSIGN_ARROW(reader_,
-                        ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
-                                                           MakeArrowProperties(options_, true)));
-  }
   return {};
 }
 
 bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
   try {
     if (row_count(part) == 0) return false;
-    const RowGroupBounds bounds(*this, part);
-    return std::all_of(filters.begin(), filters.end(), [&](const expr::ExprPtr& filter) {
-      return pruning::MayMatch(*filter, bounds);
-    });
+    return RowGroupMayMatch(
+        {options_, schema_.physical, *file_columns_, *reader_->parquet_reader(), part, pool_},
+        filters);
   } catch (const std::exception&) {
     return true;  // Damaged statistics prove nothing.
   }

@@ -27,7 +27,6 @@ class ParquetFile final : public BulkFile {
   Result<std::unique_ptr<Rows>> ReadPart(int part) override;
 
  private:
-  friend class RowGroupBounds;
   ParquetFile(ParquetOptions options, ReadSchema schema, arrow::MemoryPool* pool)
       : options_(std::move(options)), schema_(std::move(schema)), pool_(pool) {}
   Status Load(std::shared_ptr<arrow::io::RandomAccessFile> file);

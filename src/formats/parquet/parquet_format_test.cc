@@ -2,10 +2,12 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <parquet/column_writer.h>
 #include <parquet/file_reader.h>
 
 #include "common/random.h"
 #include "expr/builder.h"
+#include "formats/parquet/parquet_file.h"
 #include "formats/parquet/parquet_test_support.h"
 #include "formats/parquet/parquet_writer.h"
 
@@ -413,6 +415,214 @@ TEST_F(PruningTest, ByStatistics) {
   const Schema with_missing(
       {{"a", SqlType::Int()}, {"gone", SqlType::String()}, {"n", SqlType::Int()}});
   EXPECT_EQ(Matching(*expr::MakeIs(expr::IsTest::kNull, S(), true), with_missing), "");
+}
+
+// Two row groups cannot be told apart by their bounds, the pages of one of them can.
+TEST(PagePruningTest, RowGroupsOfPagesThatDoNotMatchAreSkipped) {
+  EXPECT_TRUE(arrow::compute::Initialize().ok());
+  using enum expr::ComparisonOp;
+  const Schema schema({{"a", SqlType::Bigint()}, {"b", SqlType::Bigint()}});
+  arrow::Int64Builder a;
+  arrow::Int64Builder b;
+  // a: 0 … 9999 and 20000 … 29999; b falls while a rises.
+  for (int64_t i = 0; i < 20000; ++i) {
+    ASSERT_TRUE(a.Append(i < 10000 ? i : i + 10000).ok());
+    ASSERT_TRUE(b.Append(i < 10000 ? 1000000 + i : i).ok());
+  }
+  const arrow::ArrayVector columns = {a.Finish().ValueOrDie(), b.Finish().ValueOrDie()};
+  const Batch batch(arrow::RecordBatch::Make(schema.ToArrow(), 20000, columns));
+  const std::string bytes =
+      *WriteFile(schema, {batch}, {{"page.size", "8000"}, {"enable.dictionary", "false"}});
+  const auto file = OpenFile(bytes, schema, {0});
+  ASSERT_EQ((*file)->part_count(), 1);
+  const auto column = [&](int index) { return expr::MakeColumn(index, SqlType::Bigint()); };
+  const auto compare = [&](expr::ComparisonOp op, int index, int64_t value) {
+    return *expr::MakeComparison(op, column(index), expr::MakeBigint(value));
+  };
+  const auto may_match = [&](std::vector<expr::ExprPtr> filters) {
+    return (*file)->MayMatch(0, filters);
+  };
+  EXPECT_TRUE(may_match({compare(kEqual, 0, 5000)}));
+  EXPECT_TRUE(may_match({compare(kLess, 0, 10000), compare(kGreaterEqual, 1, 1000000)}));
+  // Each has its pages, but no row is in both.
+  EXPECT_FALSE(may_match({compare(kLess, 0, 9000), compare(kLess, 1, 19000)}));
+}
+
+TEST(BloomPruningTest, EqualitiesThatTheFilterExcludesSkipTheRowGroup) {
+  EXPECT_TRUE(arrow::compute::Initialize().ok());
+  const Schema schema({{"s", SqlType::String()}, {"i", SqlType::Int()}});
+  arrow::StringBuilder texts;
+  arrow::Int32Builder numbers;
+  for (int i = 0; i < 1000; ++i) {
+    ASSERT_TRUE(texts.Append("key-" + std::to_string(i * 2)).ok());
+    ASSERT_TRUE(numbers.Append((i * 7919) % 100000).ok());
+  }
+  const arrow::ArrayVector columns = {texts.Finish().ValueOrDie(), numbers.Finish().ValueOrDie()};
+  const Batch batch(arrow::RecordBatch::Make(schema.ToArrow(), 1000, columns));
+  const auto matching = [&](const OptionMap& options, const expr::ExprPtr& filter) {
+    const auto file = OpenFile(*WriteFile(schema, {batch}, options), schema, {0});
+    const std::vector<expr::ExprPtr> filters = {filter};
+    return (*file)->MayMatch(0, filters);
+  };
+  const auto text_is = [&](const std::string& text) {
+    return *expr::MakeComparison(
+        expr::ComparisonOp::kEqual, expr::MakeColumn(0, SqlType::String()),
+        std::make_shared<expr::LiteralExpr>(arrow::MakeScalar(text), SqlType::String()));
+  };
+  const auto number_is = [&](int32_t number) {
+    return *expr::MakeComparison(expr::ComparisonOp::kEqual, expr::MakeColumn(1, SqlType::Int()),
+                                 expr::MakeInt(number));
+  };
+  const OptionMap with = {{"bloom.filter.enabled", "true"},
+                          {"bloom.filter.expected.ndv#s", "1000"},
+                          {"bloom.filter.expected.ndv#i", "1000"},
+                          {"bloom.filter.fpp#s", "0.001"},
+                          {"bloom.filter.fpp#i", "0.001"}};
+  EXPECT_TRUE(matching(with, text_is("key-10")));
+  EXPECT_FALSE(matching(with, text_is("key-11")));
+  EXPECT_TRUE(matching({}, text_is("key-11")));
+  EXPECT_TRUE(matching(with, number_is(7919)));
+  EXPECT_FALSE(matching(with, number_is(7920)));
+  EXPECT_FALSE(matching(with, *expr::MakeIn(expr::MakeColumn(1, SqlType::Int()),
+                                            {expr::MakeInt(7920), expr::MakeInt(7921)})));
+}
+
+TEST(Int96PruningTest, OurBoundsPruneInUtcAndInAZone) {
+  EXPECT_TRUE(arrow::compute::Initialize().ok());
+  using enum expr::ComparisonOp;
+  const Schema schema({{"t", SqlType::Timestamp(3)}, {"l", SqlType::TimestampLtz(3)}});
+  const Batch batch = BatchFromJson(schema, {"[-62135596800000, null, 5]", "[10, 20, null]"});
+  for (const char* zone : {"UTC", "Asia/Shanghai"}) {
+    ParquetOptions options;
+    options.wall_clock_zone = *TimeZone::Find(zone);
+    auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+    auto writer = ParquetWriter::Make(options, schema, stream, FormatContext());
+    ASSERT_TRUE((*writer)->Write(batch).ok());
+    ASSERT_TRUE((*writer)->Finish().ok());
+    const auto file = std::make_shared<arrow::io::BufferReader>(stream->Finish().ValueOrDie());
+    const auto opened = ParquetFile::Open(options, {schema, {0}}, file, FormatContext());
+    const auto may_match = [&](int column, expr::ComparisonOp op, const expr::ExprPtr& literal) {
+      const std::vector<expr::ExprPtr> filters = {
+          *expr::MakeComparison(op, expr::MakeColumn(column, schema.column(column).type), literal)};
+      return (*opened)->MayMatch(0, filters);
+    };
+    const auto time = [](const char* text) { return *expr::MakeTimestamp(text); };
+    EXPECT_TRUE(may_match(0, kGreaterEqual, time("1970-01-01 00:00:00.005"))) << zone;
+    EXPECT_FALSE(may_match(0, kGreater, time("1970-01-04 00:00:00.000"))) << zone;
+    EXPECT_TRUE(may_match(0, kLess, time("0001-01-02 00:00:00.000"))) << zone;
+    const auto instant = [](const char* text) { return *expr::MakeTimestampLtz(text, TimeZone()); };
+    EXPECT_TRUE(may_match(1, kEqual, instant("1970-01-01 00:00:00.015"))) << zone;
+    EXPECT_FALSE(may_match(1, kGreater, instant("1970-01-01 00:00:00.020"))) << zone;
+  }
+}
+
+TEST(ParquetReaderTest, NestedInt96ValuesAreExact) {
+  const SqlType wall = SqlType::Timestamp(6);
+  const Schema schema({{"a", SqlType::Array(wall)},
+                       {"m", SqlType::Map(SqlType::String(), SqlType::TimestampLtz(6))},
+                       {"r", SqlType::Row({{"i", SqlType::Int()},
+                                           {"t", wall},
+                                           {"l", SqlType::Array(SqlType::Row({{"u", wall}}))}})}});
+  const Batch batch = BatchFromJson(
+      schema, {"[[-62135596799999999, null, 253402300799999999], null, [], [-1]]",
+               R"([[["k",-62135596800000000],["n",null]], [], null, [["x",1]]])",
+               "[[1,-1,[[2],null,[null]]], null, [2,null,null], [3,253402300799999999,[]]]"});
+  const std::string bytes = *WriteFile(schema, {batch, batch}, {{"page.size", "64"}});
+  const auto read = ReadFile(bytes, schema, {{"batch-size", "3"}});
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  for (int i = 0; i < 3; ++i) {
+    const auto once = Texts(schema, batch, i);
+    std::vector<std::string> twice = once;
+    twice.insert(twice.end(), once.begin(), once.end());
+    EXPECT_EQ(Texts(schema, *read, i), twice);
+  }
+  // Nanoseconds that do not fit are errors, not other years.
+  const Schema nanos({{"a", SqlType::Array(SqlType::Timestamp(9))}});
+  const auto outside = ReadFile(bytes, nanos, {{"utc-timezone", "true"}});
+  EXPECT_THAT(outside.status().ToString(), AllOf(HasSubstr("0001-01-01"), HasSubstr("column 'a'")));
+  // Other fields and fewer of them are taken from the right leaves.
+  const Schema fewer({{"r", SqlType::Row({{"l", SqlType::Array(SqlType::Row({{"u", wall}}))}})}});
+  const auto part = ReadFile(bytes, fewer, {{"utc-timezone", "true"}});
+  EXPECT_EQ(Texts(fewer, *part, 0)[0], "([(1970-01-01 00:00:00.000002), NULL, (NULL)])");
+}
+
+// Lists as writers before the three levels made them.
+TEST(ParquetReaderTest, LegacyListsAndMaps) {
+  using ::parquet::ConvertedType;
+  using ::parquet::Int32Writer;
+  using ::parquet::ParquetFileWriter;
+  using ::parquet::Repetition;
+  using ::parquet::Type;
+  using ::parquet::schema::GroupNode;
+  using ::parquet::schema::PrimitiveNode;
+  const auto integer = [](const char* name, Repetition::type repetition) {
+    return PrimitiveNode::Make(name, repetition, Type::INT32);
+  };
+  const auto two_levels = GroupNode::Make(
+      "two", Repetition::OPTIONAL, {integer("array", Repetition::REPEATED)}, ConvertedType::LIST);
+  const auto bag =
+      GroupNode::Make("bag", Repetition::OPTIONAL,
+                      {GroupNode::Make("bag", Repetition::REPEATED,
+                                       {integer("array_element", Repetition::OPTIONAL)})},
+                      ConvertedType::LIST);
+  const auto map = GroupNode::Make("map", Repetition::OPTIONAL,
+                                   {GroupNode::Make("map", Repetition::REPEATED,
+                                                    {integer("key", Repetition::REQUIRED),
+                                                     integer("value", Repetition::OPTIONAL)})},
+                                   ConvertedType::MAP_KEY_VALUE);
+  const auto root = std::static_pointer_cast<GroupNode>(
+      GroupNode::Make("schema", Repetition::REQUIRED, {two_levels, bag, map}));
+  auto stream = arrow::io::BufferOutputStream::Create().ValueOrDie();
+  const auto writer = ParquetFileWriter::Open(stream, root);
+  auto* const row_group = writer->AppendRowGroup();
+  const auto put = [&](std::vector<int16_t> definition, std::vector<int16_t> repetition,
+                       std::vector<int32_t> values) {
+    auto* const column = static_cast<Int32Writer*>(row_group->NextColumn());
+    column->WriteBatch(static_cast<int64_t>(definition.size()), definition.data(),
+                       repetition.data(), values.data());
+    column->Close();
+  };
+  // Rows: a list of two, NULL, an empty list.
+  put({2, 2, 0, 1}, {0, 1, 0, 0}, {1, 2});
+  put({3, 2, 0, 1}, {0, 1, 0, 0}, {1});  // The second element is NULL.
+  put({2, 2, 0, 1}, {0, 1, 0, 0}, {7, 8});
+  put({3, 2, 0, 1}, {0, 1, 0, 0}, {70});
+  writer->Close();
+  const std::string bytes = stream->Finish().ValueOrDie()->ToString();
+  const Schema table({{"two", SqlType::Array(SqlType::Int())},
+                      {"bag", SqlType::Array(SqlType::Int())},
+                      {"map", SqlType::Map(SqlType::Int(), SqlType::Int())}});
+  const auto read = ReadFile(bytes, table);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_THAT(Texts(table, *read, 0), ElementsAre("[1, 2]", "NULL", "[]"));
+  EXPECT_THAT(Texts(table, *read, 1), ElementsAre("[1, NULL]", "NULL", "[]"));
+  EXPECT_THAT(Texts(table, *read, 2), ElementsAre("{7=70, 8=NULL}", "NULL", "{}"));
+}
+
+// Rule 10.4.
+TEST(ParquetWriterTest, EachLevelCarriesItsOwnNullability) {
+  const SqlType row = SqlType::Row({{"a", SqlType::Int().NotNull()}, {"b", SqlType::String()}});
+  const Schema schema({{"v", SqlType::Array(row.NotNull()).NotNull()},
+                       {"w", SqlType::Map(SqlType::String().NotNull(), SqlType::Int().NotNull())}});
+  const std::string bytes = *WriteFile(
+      schema, {BatchFromJson(schema, {R"([[[1,"x"],[2,null]], []])", R"([[["k",1]], null])"})});
+  const auto file = ::parquet::ParquetFileReader::Open(
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(bytes)));
+  const auto& root = *file->metadata()->schema()->group_node();
+  const auto field = [](const ::parquet::schema::Node& node, int index) {
+    return static_cast<const ::parquet::schema::GroupNode&>(node).field(index);
+  };
+  const auto list = root.field(0);
+  const auto element = field(*field(*list, 0), 0);
+  EXPECT_TRUE(list->is_required());
+  EXPECT_TRUE(element->is_required());
+  EXPECT_TRUE(field(*element, 0)->is_required());
+  EXPECT_TRUE(field(*element, 1)->is_optional());
+  const auto entry = field(*root.field(1), 0);
+  EXPECT_TRUE(root.field(1)->is_optional());
+  EXPECT_TRUE(field(*entry, 0)->is_required());
+  EXPECT_TRUE(field(*entry, 1)->is_required());
+  EXPECT_THAT(Texts(schema, *ReadFile(bytes, schema), 0), ElementsAre("[(1, x), (2, NULL)]", "[]"));
 }
 
 }  // namespace

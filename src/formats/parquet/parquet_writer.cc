@@ -7,13 +7,16 @@
 #include <arrow/ipc/reader.h>
 #include <arrow/ipc/writer.h>
 #include <arrow/util/compression.h>
+#include <arrow/util/key_value_metadata.h>
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
 
 #include "expr/key_split.h"
 #include "formats/parquet/parquet_schema.h"
+#include "formats/parquet/row_group_bounds.h"
 #include "formats/parquet/write_values.h"
 #include "types/arrow_status.h"
+#include "types/value_text.h"
 
 namespace sluice::formats::parquet_format {
 
@@ -177,7 +180,14 @@ ParquetWriter::ParquetWriter(ParquetOptions options, const Schema& schema,
       arrow_properties_(MakeArrowProperties()),
       write_context_(pool, arrow_properties_.get()),
       spanning_(spanning),
-      arrow_schema_(schema.ToArrow()) {}
+      arrow_schema_(schema.ToArrow()) {
+  int leaf = 0;
+  for (int i = 0; i < schema_.column_count(); ++i) {
+    const SqlType& type = schema_.column(i).type;
+    if (type.is_timestamp() && !options_.write_int64) int96_ranges_[i].leaf = leaf;
+    leaf += LeafCount(type);
+  }
+}
 
 ParquetWriter::~ParquetWriter() {
   if (!finished_) stream_->Detach();
@@ -222,6 +232,7 @@ Status ParquetWriter::BeginRowGroup() {
 
 Status ParquetWriter::EndRowGroup() {
   if (row_group_ == nullptr) return {};
+  PutInt96Bounds();
   row_group_->Close();
   row_group_ = nullptr;
   kept_rows_.clear();
@@ -325,6 +336,7 @@ Status ParquetWriter::WriteSlice(const Batch& batch) {
         const std::shared_ptr<arrow::Array> values,
         PrepareForWriting(column, batch.column(i), options_, &wall_clock_, pool_));
     SLUICE_RETURN_NOT_OK(AppendLeaves(column, values, pool_, &leaves));
+    if (int96_ranges_.contains(i)) NoteInt96(i, *values);
   }
   if (row_group_ == nullptr) SLUICE_RETURN_NOT_OK(BeginRowGroup());
   for (size_t i = 0; i < leaves.size(); ++i) {
@@ -337,6 +349,33 @@ Status ParquetWriter::WriteSlice(const Batch& batch) {
   }
   KeepRows(batch);
   return {};
+}
+
+void ParquetWriter::NoteInt96(int index, const arrow::Array& values) {
+  Int96Range& range = int96_ranges_[index];
+  const int64_t* const numbers = values.data()->GetValues<int64_t>(1);
+  for (int64_t row = 0; row < values.length(); ++row) {
+    if (values.IsNull(row)) continue;
+    range.min = range.known ? std::min(range.min, numbers[row]) : numbers[row];
+    range.max = range.known ? std::max(range.max, numbers[row]) : numbers[row];
+    range.known = true;
+  }
+}
+
+void ParquetWriter::PutInt96Bounds() {
+  for (auto& [index, range] : int96_ranges_) {
+    if (!std::exchange(range.known, false)) continue;
+    const int64_t units = TimestampUnitsPerSecond(schema_.column(index).type.precision());
+    const auto text = [units](int64_t value) {
+      int64_t seconds = 0;
+      int32_t nanos = 0;
+      SplitTimestamp(value, units, &seconds, &nanos);
+      return std::to_string(seconds) + " " + std::to_string(nanos);
+    };
+    row_group_->column(range.leaf)
+        ->AddKeyValueMetadata(arrow::key_value_metadata({kInt96MinKey, kInt96MaxKey},
+                                                        {text(range.min), text(range.max)}));
+  }
 }
 
 int64_t ParquetWriter::estimated_file_bytes() const {

@@ -11,6 +11,7 @@
 // State (Save): that footer, and the rows of the open row group as Arrow IPC.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -82,6 +83,10 @@ class ParquetWriter final : public SpanningWriter {
                 std::shared_ptr<arrow::io::OutputStream> stream, int64_t position, bool spanning,
                 arrow::MemoryPool* pool);
   Status WriteSlice(const Batch& batch);
+  /// Widens the bounds of flat column `index`, whose values are instants to be written as INT96.
+  void NoteInt96(int index, const arrow::Array& values);
+  /// Leaves the bounds of the open row group beside its column chunks.
+  void PutInt96Bounds();
   /// Opens the file with the properties that fit its first rows; nothing happens when it is open.
   Status Begin(const Batch* first);
   Status BeginRowGroup();
@@ -99,6 +104,13 @@ class ParquetWriter final : public SpanningWriter {
   std::shared_ptr<::parquet::ArrowWriterProperties> arrow_properties_;
   ::parquet::ArrowWriteContext write_context_;
   std::unique_ptr<::parquet::ParquetFileWriter> file_;
+  struct Int96Range {
+    int leaf = 0;
+    bool known = false;
+    int64_t min = 0;  // In the unit of the column's Arrow type.
+    int64_t max = 0;
+  };
+  std::map<int, Int96Range> int96_ranges_;          // Of the open row group, by column.
   ::parquet::RowGroupWriter* row_group_ = nullptr;  // Owned by file_; null between row groups.
   bool finished_ = false;
 

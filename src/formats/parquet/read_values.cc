@@ -32,6 +32,29 @@ bool CanReadRow(const arrow::DataType& file_type, const SqlType& type) {
   return true;
 }
 
+int LeafCountOf(const arrow::DataType& type) {
+  if (type.num_fields() == 0) return 1;
+  int count = 0;
+  for (const auto& field : type.fields()) count += LeafCountOf(*field->type());
+  return count;
+}
+
+// The traits of a child with `before` leaves of its siblings in front of it.
+SourceTraits Below(const SourceTraits& traits, int before) {
+  SourceTraits below = traits;
+  below.first_leaf += before;
+  return below;
+}
+
+// INT96 values are taken one for each valid element: a batch must hold its own elements only.
+Status CheckExact(const arrow::Array& list, const SourceTraits& traits) {
+  if (traits.int96 == nullptr) return {};
+  const auto& lists = static_cast<const arrow::ListArray&>(list);
+  const bool exact =
+      lists.value_offset(0) == 0 && lists.value_offset(lists.length()) == lists.values()->length();
+  return exact ? Status() : Status::Internal("A batch of lists shares its elements with others.");
+}
+
 bool CanReadMap(const arrow::DataType& file_type, const SqlType& key, const SqlType& value) {
   if (file_type.id() != Type::MAP) return false;
   const auto& map = static_cast<const arrow::MapType&>(file_type);
@@ -149,18 +172,32 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertScalars(const ArrayP
     case TypeKind::kTime:
       return ToTime(values, type);
     case TypeKind::kTimestamp:
-    case TypeKind::kTimestampLtz: {
-      const bool instants =
-          traits.int96 ||
-          !static_cast<const arrow::TimestampType&>(*values->type()).timezone().empty();
-      const TimestampTarget target{type, instants && type.kind() == TypeKind::kTimestamp};
-      return ConvertTimestamps(*values, target, wall_clock_, pool_);
-    }
+    case TypeKind::kTimestampLtz:
+      return ToTimestamps(values, type, traits);
     case TypeKind::kDecimal:
       return ToDecimal(values, type);
     default:
       return Cast(values, type.ToArrow());
   }
+}
+
+Result<std::shared_ptr<arrow::Array>> ReadConverter::ToTimestamps(const ArrayPtr& values,
+                                                                  const SqlType& type,
+                                                                  const SourceTraits& traits) {
+  const bool wall_time = type.kind() == TypeKind::kTimestamp;
+  if (traits.int96 == nullptr || !traits.int96->Has(traits.first_leaf)) {
+    const bool instants =
+        !static_cast<const arrow::TimestampType&>(*values->type()).timezone().empty();
+    return ConvertTimestamps(*values, {type, instants && wall_time}, wall_clock_, pool_);
+  }
+  SLUICE_ASSIGN_OR_RETURN(
+      const std::vector<::parquet::Int96> raw,
+      traits.int96->Take(traits.first_leaf, values->length() - values->null_count()));
+  std::vector<int16_t> levels(static_cast<size_t>(values->length()));
+  for (int64_t row = 0; row < values->length(); ++row)
+    levels[static_cast<size_t>(row)] = values->IsValid(row) ? 1 : 0;
+  return Int96ToTimestamps(raw.data(), levels.data(), values->length(), {type, wall_time},
+                           wall_clock_, pool_);
 }
 
 Result<std::shared_ptr<arrow::Array>> ReadConverter::ToDecimal(const ArrayPtr& values,
@@ -237,6 +274,7 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertList(const ArrayPtr&
   if (list->type_id() != Type::LIST) {
     SLUICE_ASSIGN_OR_RETURN(list, Cast(values, arrow::list(values->type()->field(0)->type())));
   }
+  SLUICE_RETURN_NOT_OK(CheckExact(*list, traits));
   const auto data = list->data()->Copy();
   SLUICE_ASSIGN_OR_RETURN(
       const ArrayPtr elements,
@@ -249,6 +287,7 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertList(const ArrayPtr&
 Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertMap(const ArrayPtr& values,
                                                                 const SqlType& type,
                                                                 const SourceTraits& traits) {
+  SLUICE_RETURN_NOT_OK(CheckExact(*values, traits));
   const auto data = values->data()->Copy();
   const auto entries = data->child_data[0]->Copy();
   const auto target = std::static_pointer_cast<arrow::MapType>(type.ToArrow());
@@ -256,9 +295,9 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertMap(const ArrayPtr& 
   SLUICE_ASSIGN_OR_RETURN(
       const ArrayPtr keys,
       ConvertInner(arrow::MakeArray(entries->child_data[0]), type.key(), traits));
-  SLUICE_ASSIGN_OR_RETURN(
-      const ArrayPtr items,
-      ConvertInner(arrow::MakeArray(entries->child_data[1]), item_type, traits));
+  SLUICE_ASSIGN_OR_RETURN(const ArrayPtr items,
+                          ConvertInner(arrow::MakeArray(entries->child_data[1]), item_type,
+                                       Below(traits, LeafCountOf(*entries->child_data[0]->type))));
   entries->type = target->value_type();
   entries->child_data = {keys->data(), items->data()};
   data->type = target;
@@ -281,8 +320,10 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ConvertRow(const ArrayPtr& 
       children.push_back(nulls->data());
       continue;
     }
+    int before = 0;
+    for (int i = 0; i < index; ++i) before += LeafCountOf(*source.field(i)->type());
     auto child = ConvertInner(arrow::MakeArray(data->child_data[static_cast<size_t>(index)]),
-                              field.type, traits);
+                              field.type, Below(traits, before));
     if (!child.ok()) return child.status().WithContext("In field '" + field.name + "':");
     children.push_back((*child)->data());
   }

@@ -9,6 +9,7 @@
 #include <arrow/memory_pool.h>
 
 #include "common/result.h"
+#include "formats/parquet/int96_source.h"
 #include "formats/parquet/timestamp_values.h"
 #include "types/sql_type.h"
 
@@ -20,8 +21,11 @@ bool CanRead(const arrow::DataType& file_type, const SqlType& type);
 
 /// What the Arrow type of a file's column does not tell.
 struct SourceTraits {
-  bool int96 = false;  // Timestamps came from INT96: instants, to be shifted to the wall clock.
-  bool uuid = false;   // 16 bytes are a UUID: its text form for character columns.
+  bool uuid = false;  // 16 bytes are a UUID: its text form for character columns.
+  // Values of the INT96 leaves of a nested column, null when there are none. They are instants, to
+  // be shifted to the wall clock.
+  Int96Source* int96 = nullptr;
+  int first_leaf = 0;  // Of the column in the file.
 };
 
 /// Converts arrays of one file. Not thread-safe.
@@ -40,6 +44,8 @@ class ReadConverter {
   using ArrayPtr = std::shared_ptr<arrow::Array>;
   Result<ArrayPtr> ConvertScalars(const ArrayPtr& values, const SqlType& type,
                                   const SourceTraits& traits);
+  Result<ArrayPtr> ToTimestamps(const ArrayPtr& values, const SqlType& type,
+                                const SourceTraits& traits);
   Result<ArrayPtr> ToText(const ArrayPtr& values, const SourceTraits& traits);
   Result<ArrayPtr> ToDecimal(const ArrayPtr& values, const SqlType& type);
   Result<ArrayPtr> ToTime(const ArrayPtr& values, const SqlType& type);

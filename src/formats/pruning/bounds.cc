@@ -122,6 +122,7 @@ class Judge {
     if (std::find(std::begin(kKnown), std::end(kKnown), op) == std::end(kKnown)) return true;
     const int column = OrderedColumn(operand);
     if (column < 0) return true;
+    if (op == "=" && !MayContain(operand, literal)) return false;
     const auto bounds = bounds_.Bounds(column);
     if (!bounds) return true;
     if (bounds->all_null() || !literal->is_valid) return false;  // NULL passes no comparison.
@@ -139,6 +140,12 @@ class Judge {
     if (op == ">=") return Compare("greater_equal", *max, literal).value_or(true);
     return Compare("less_equal", *min, literal).value_or(true) &&
            Compare("greater_equal", *max, literal).value_or(true);
+  }
+
+  bool MayContain(const expr::Expr& operand, const std::shared_ptr<arrow::Scalar>& literal) const {
+    if (operand.kind() != expr::ExprKind::kColumn || !literal->is_valid) return true;
+    if (!literal->type->Equals(*operand.type().ToArrow())) return true;
+    return bounds_.MayContain(static_cast<const expr::ColumnExpr&>(operand).index(), *literal);
   }
 
   const BoundsSource& bounds_;

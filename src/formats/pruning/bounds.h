@@ -8,6 +8,7 @@
 #include <span>
 
 #include <arrow/array/array_base.h>
+#include <arrow/scalar.h>
 
 #include "expr/expr.h"
 
@@ -26,6 +27,13 @@ class BoundsSource {
   virtual ~BoundsSource() = default;
   /// Bounds of a column of the table; nullopt when nothing is known.
   virtual std::optional<ColumnBounds> Bounds(int column) const = 0;
+  /// False only when no row of the column has `value`, which is of the column's type (bloom
+  /// filters).
+  virtual bool MayContain(int column, const arrow::Scalar& value) const {
+    (void)column;
+    (void)value;
+    return true;
+  }
 };
 
 /// False only when the bounds prove that no row passes. Understands comparisons of a column with a

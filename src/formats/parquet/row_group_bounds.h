@@ -1,0 +1,36 @@
+// What a file tells of a row group without reading its rows: statistics, page index, bloom filters.
+#pragma once
+
+#include <span>
+
+#include <arrow/type_fwd.h>
+#include <parquet/file_reader.h>
+
+#include "expr/expr.h"
+#include "formats/parquet/parquet_options.h"
+#include "types/schema.h"
+
+namespace sluice::formats::parquet_format {
+
+/// A row group and how its columns are to be seen. Borrows everything.
+struct RowGroupView {
+  const ParquetOptions& options;
+  const Schema& physical;
+  const arrow::Schema& file_columns;  // As Arrow sees the top-level fields.
+  ::parquet::ParquetFileReader& reader;
+  int part;
+  arrow::MemoryPool* pool;
+};
+
+/// False when no row can pass all `filters` (over indices of `physical`): by statistics of the
+/// column chunks, then by bloom filters for equalities, then by the rows of those pages that may
+/// match each filter. Reads the latter two only when the first do not decide. May throw what the
+/// Parquet library throws.
+bool RowGroupMayMatch(const RowGroupView& view, std::span<const expr::ExprPtr> filters);
+
+/// Keys of a column chunk under which our writer keeps the bounds of INT96 columns, for which
+/// Parquet has no order: "seconds nanoseconds" of the instant.
+constexpr const char* kInt96MinKey = "sluice.int96.min";
+constexpr const char* kInt96MaxKey = "sluice.int96.max";
+
+}  // namespace sluice::formats::parquet_format
