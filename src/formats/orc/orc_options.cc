@@ -82,7 +82,7 @@ class Parser {
     OptionMap written;
     for (const auto& [key, value] : options_.options) written.emplace(options_.prefix + key, value);
     SLUICE_RETURN_NOT_OK(ValidateOptions("orc", written, specs));
-    const std::string bloom_columns = *reader_.Text("bloom.filter.columns");
+    const std::string bloom_columns = reader_.Text("bloom.filter.columns").value_or("");
     if (bloom_columns.empty()) return {};
     return Status::Unsupported("Bloom filters are not written to ORC files yet. Leave out '" +
                                options_.prefix + "bloom.filter.columns' = '" + bloom_columns +
