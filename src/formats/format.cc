@@ -1,6 +1,6 @@
 #include "formats/format.h"
 
-#include <deque>
+#include "formats/option_checks.h"
 
 namespace sluice::formats {
 
@@ -21,16 +21,7 @@ FormatOptions ExtractFormatOptions(const OptionMap& table_options, std::string_v
 }
 
 Status ValidateFormatOptions(const Format& format, const FormatOptions& options) {
-  // Messages show the keys as the user wrote them, so both sides get the prefix for the check.
-  std::deque<std::string> keys;  // Owns what the specs point at.
-  std::vector<OptionSpec> specs;
-  for (const OptionSpec& spec : format.options) {
-    OptionSpec& copy = specs.emplace_back(spec);
-    copy.key = keys.emplace_back(options.prefix + std::string(spec.key));
-  }
-  OptionMap written;
-  for (const auto& [key, value] : options.options) written.emplace(options.prefix + key, value);
-  SLUICE_RETURN_NOT_OK(ValidateOptions(format.name, written, specs));
+  SLUICE_RETURN_NOT_OK(CheckOptionKeys(format.name, format.options, options));
   // A table without columns has no types to refuse: what is left are the values and their
   // combinations.
   if (format.validate == nullptr) return {};

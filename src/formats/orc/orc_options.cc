@@ -1,9 +1,9 @@
 #include "formats/orc/orc_options.h"
 
 #include <charconv>
-#include <deque>
 
 #include "common/text.h"
+#include "formats/option_checks.h"
 
 namespace sluice::formats::orc_format {
 
@@ -44,7 +44,8 @@ class Parser {
 
   Result<OrcOptions> Parse() {
     OrcOptions parsed;
-    SLUICE_RETURN_NOT_OK(Check());
+    SLUICE_RETURN_NOT_OK(CheckOptionKeys("orc", kSpecs, options_));
+    SLUICE_RETURN_NOT_OK(CheckBloomColumns());
     SLUICE_ASSIGN_OR_RETURN(parsed.compression, ParseCompression());
     SLUICE_ASSIGN_OR_RETURN(parsed.block_bytes, Ranged("compress.size", 1024, (8 << 20) - 1));
     SLUICE_ASSIGN_OR_RETURN(parsed.stripe_bytes, Ranged("stripe.size", 1024, int64_t{1} << 40));
@@ -65,23 +66,10 @@ class Parser {
 
  private:
   Status Invalid(std::string_view key, std::string_view value, std::string_view expected) const {
-    return Status::InvalidArgument("Invalid value for option '" + options_.prefix +
-                                   std::string(key) + "'. Could not parse value '" +
-                                   std::string(value) + "': expected " + std::string(expected) +
-                                   ".");
+    return InvalidOption(options_, key, value, expected);
   }
 
-  /// Unknown names and values of the wrong type, in the words that all formats share.
-  Status Check() const {
-    std::deque<std::string> keys;
-    std::vector<OptionSpec> specs;
-    for (const OptionSpec& spec : kSpecs) {
-      specs.push_back(spec);
-      specs.back().key = keys.emplace_back(options_.prefix + std::string(spec.key));
-    }
-    OptionMap written;
-    for (const auto& [key, value] : options_.options) written.emplace(options_.prefix + key, value);
-    SLUICE_RETURN_NOT_OK(ValidateOptions("orc", written, specs));
+  Status CheckBloomColumns() const {
     const std::string bloom_columns = reader_.Text("bloom.filter.columns").value_or("");
     if (bloom_columns.empty()) return {};
     return Status::Unsupported("Bloom filters are not written to ORC files yet. Leave out '" +
@@ -90,10 +78,7 @@ class Parser {
   }
 
   Result<int64_t> Ranged(std::string_view key, int64_t low, int64_t high) const {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t value, reader_.Integer(key));
-    if (value >= low && value <= high) return value;
-    return Invalid(key, std::to_string(value),
-                   "a number from " + std::to_string(low) + " to " + std::to_string(high));
+    return RangedOption(options_, reader_, key, low, high);
   }
 
   Status ParseStride(OrcOptions* parsed) const {

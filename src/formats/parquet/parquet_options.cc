@@ -1,9 +1,9 @@
 #include "formats/parquet/parquet_options.h"
 
 #include <charconv>
-#include <deque>
 
 #include "common/text.h"
+#include "formats/option_checks.h"
 
 namespace sluice::formats::parquet_format {
 
@@ -50,7 +50,7 @@ class Parser {
 
   Result<ParquetOptions> Parse() {
     ParquetOptions parsed;
-    SLUICE_RETURN_NOT_OK(Check());
+    SLUICE_RETURN_NOT_OK(CheckOptionKeys("parquet", kSpecs, options_));
     SLUICE_ASSIGN_OR_RETURN(const bool utc, reader_.Boolean("utc-timezone"));
     if (!utc) parsed.wall_clock_zone = TimeZone::Local();
     SLUICE_ASSIGN_OR_RETURN(parsed.int64_unit, Unit());
@@ -73,30 +73,11 @@ class Parser {
 
  private:
   Status Invalid(std::string_view key, std::string_view value, std::string_view expected) const {
-    return Status::InvalidArgument("Invalid value for option '" + options_.prefix +
-                                   std::string(key) + "'. Could not parse value '" +
-                                   std::string(value) + "': expected " + std::string(expected) +
-                                   ".");
-  }
-
-  /// Unknown names and values of the wrong type, in the words that all formats share.
-  Status Check() const {
-    std::deque<std::string> keys;
-    std::vector<OptionSpec> specs;
-    for (const OptionSpec& spec : kSpecs) {
-      specs.push_back(spec);
-      specs.back().key = keys.emplace_back(options_.prefix + std::string(spec.key));
-    }
-    OptionMap written;
-    for (const auto& [key, value] : options_.options) written.emplace(options_.prefix + key, value);
-    return ValidateOptions("parquet", written, specs);
+    return InvalidOption(options_, key, value, expected);
   }
 
   Result<int64_t> Positive(std::string_view key, int64_t low, int64_t high) const {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t value, reader_.Integer(key));
-    if (value >= low && value <= high) return value;
-    return Invalid(key, std::to_string(value),
-                   "a number from " + std::to_string(low) + " to " + std::to_string(high));
+    return RangedOption(options_, reader_, key, low, high);
   }
 
   Result<arrow::TimeUnit::type> Unit() const {
