@@ -19,6 +19,12 @@ inline void AppendBase64(std::string_view bytes, std::string* out) {
   WriteBase64(bytes, out->data() + before);
 }
 
+inline std::string EncodeBase64(std::string_view bytes) {
+  std::string text;
+  AppendBase64(bytes, &text);
+  return text;
+}
+
 /// Upper bound of the bytes that `text` holds.
 constexpr size_t Base64DecodedBound(size_t text) { return text / 4 * 3; }
 

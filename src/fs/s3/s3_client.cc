@@ -1,5 +1,6 @@
 #include "fs/s3/s3_client.h"
 
+#include "common/base64.h"
 #include "common/text.h"
 #include "fs/http/patience.h"
 
@@ -287,7 +288,7 @@ Status S3Client::DeleteMany(const std::vector<std::string>& keys) {
                                   .method = "POST",
                                   .key = "",
                                   .query = {{"delete", ""}},
-                                  .headers = {{"content-md5", Base64(Md5(body))}},
+                                  .headers = {{"content-md5", EncodeBase64(Md5(body))}},
                                   .body = body}));
     if (response.body.empty()) continue;
     SLUICE_ASSIGN_OR_RETURN(const auto failed, ParseDeleteResult(response.body));

@@ -62,15 +62,6 @@ std::string HexText(std::string_view bytes) {
   return text;
 }
 
-std::string Base64(std::string_view bytes) {
-  std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-  const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                   reinterpret_cast<const unsigned char*>(bytes.data()),
-                                   static_cast<int>(bytes.size()));
-  text.resize(static_cast<size_t>(size));
-  return text;
-}
-
 std::string AmzDate(int64_t now_ms) {
   const std::time_t seconds = now_ms / 1000;
   std::tm parts{};

@@ -48,7 +48,6 @@ std::string Authorization(const SigningRequest& request, const SigningScope& sco
 
 std::string Sha256Hex(std::string_view bytes);
 std::string Md5(std::string_view bytes);  // Raw.
-std::string Base64(std::string_view bytes);
 std::string HexText(std::string_view bytes);
 
 inline constexpr std::string_view kUnsignedPayload = "UNSIGNED-PAYLOAD";
