@@ -1,7 +1,6 @@
 #include "connectors/quarantine/quarantine.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <arrow/builder.h>
 #include <arrow/compute/api_vector.h>
@@ -12,6 +11,7 @@
 #include "common/text.h"
 #include "types/arrow_status.h"
 #include "types/calendar.h"
+#include "types/value_text.h"
 
 namespace sluice::connectors {
 namespace {
@@ -22,22 +22,13 @@ constexpr std::string_view kBadRecordsField = "quarantine_bad_records";
 /// Below it a share says little.
 constexpr int64_t kLeastRecordsForRatio = 1'000;
 
-std::string Base64(std::string_view bytes) {
-  std::string text;
-  AppendBase64(bytes, &text);
-  return text;
-}
-
+/// "2026-11-30T09:58:08.311Z".
 std::string IsoTime(int64_t millis) {
-  const CivilDate date = CivilFromDays(FloorDiv(millis, kMillisPerDay));
-  const int64_t of_day = FloorMod(millis, kMillisPerDay);
-  char text[64];
-  std::snprintf(text, sizeof(text), "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                static_cast<long long>(date.year), static_cast<int>(date.month),
-                static_cast<int>(date.day), static_cast<int>(of_day / 3'600'000),
-                static_cast<int>(of_day / 60'000 % 60), static_cast<int>(of_day / 1'000 % 60),
-                static_cast<int>(of_day % 1'000));
-  return text;
+  std::string text;
+  AppendTimestampText(FloorDiv(millis, 1'000),
+                      static_cast<int32_t>(FloorMod(millis, 1'000) * 1'000'000), 3, &text);
+  text[text.find(' ')] = 'T';
+  return text + 'Z';
 }
 
 /// Letters and digits of an id, enough of them to be nobody else's.
@@ -225,7 +216,7 @@ void QuarantineBuffer::AppendLine(const std::string& source, const QuarantinedRe
   if (IsValidUtf8(record.raw)) {
     line["raw"] = record.raw;
   } else {
-    line["raw_base64"] = Base64(record.raw);
+    line["raw_base64"] = EncodeBase64(record.raw);
   }
   pending_ += line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   pending_ += '\n';

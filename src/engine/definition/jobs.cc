@@ -1,12 +1,12 @@
 // SHOW JOBS, DESCRIBE JOB, STOP JOB: asked of the session's JobDirectory.
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 
 #include "common/text.h"
 #include "engine/definition/config_keys.h"
 #include "engine/definition/statements.h"
 #include "types/calendar.h"
+#include "types/value_text.h"
 
 namespace sluice::engine {
 namespace {
@@ -39,15 +39,9 @@ Result<JobInfo> FindJob(const std::string& id, const SessionState& state) {
 /// "2026-11-30 09:58:08.311" on the session's wall clock.
 std::string StartText(int64_t start_ms, const TimeZone& zone) {
   const int64_t local_ms = zone.InstantToLocalMillis(start_ms);
-  const int64_t days = FloorDiv(local_ms, kMillisPerDay);
-  const int64_t of_day = FloorMod(local_ms, kMillisPerDay);
-  const CivilDate date = CivilFromDays(days);
-  char text[64];
-  std::snprintf(text, sizeof(text), "%04lld-%02d-%02d %02d:%02d:%02d.%03d",
-                static_cast<long long>(date.year), static_cast<int>(date.month),
-                static_cast<int>(date.day), static_cast<int>(of_day / 3'600'000),
-                static_cast<int>(of_day / 60'000 % 60), static_cast<int>(of_day / 1'000 % 60),
-                static_cast<int>(of_day % 1'000));
+  std::string text;
+  AppendTimestampText(FloorDiv(local_ms, 1'000),
+                      static_cast<int32_t>(FloorMod(local_ms, 1'000) * 1'000'000), 3, &text);
   return text;
 }
 
