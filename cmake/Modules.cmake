@@ -79,6 +79,18 @@ function(sluice_benchmark target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
 endfunction()
 
+add_custom_target(bench_programs)
+
+# A program of bench/ that has nothing of the engine: a generator of data, or what bounds a workload.
+function(sluice_bench_program target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBRARIES" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  _sluice_use_base(${target})
+  target_link_libraries(${target} PRIVATE sluice_simdjson)
+  set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  add_dependencies(bench_programs ${target})
+endfunction()
+
 # The driver takes libFuzzer's entry point. Without the fuzz preset a target only replays its corpus, as a test.
 if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/driver.cc)
   add_library(sluice_fuzz_driver STATIC EXCLUDE_FROM_ALL fuzz/driver.cc fuzz/mutator.cc fuzz/coverage.cc)

@@ -153,6 +153,13 @@ def cmake_text(root):
             if path.endswith(ending):
                 name = os.path.basename(path)[:-3]
                 calls.append(_call(function, name, sources=[path], libraries=tree.libraries_for_files([path])))
+    # What the benchmarks need beside the engine: a program for each file of bench/limits/, one of all of bench/generate/.
+    for path in project_files(root, "bench"):
+        if path.startswith("bench/limits/") and path.endswith(".cc"):
+            calls.append(_call("sluice_bench_program", "limit_" + os.path.basename(path)[:-3], sources=[path]))
+    generator = [path for path in project_files(root, "bench") if path.startswith("bench/generate/") and path.endswith(".cc")]
+    if generator:
+        calls.append(_call("sluice_bench_program", "bench_generate", sources=generator))
     return "# Written by tools/source_tree.py from the folders and #include lines; do not edit.\n" + "\n".join(calls) + "\n"
 
 

@@ -1,0 +1,72 @@
+"""W5: read back a table of 10,000 partitions, and one of 48 for whole scans: point partition, range, GROUP BY, COUNT(*).
+
+Ours is a whole process; a peer's time is that of its statement. Answers are compared row by row.
+"""
+from harness import compare, data, limits, peers, sluice, verify
+from workloads import lake
+
+TITLE = "read back"
+PARTITIONS = 10_000
+
+
+def many_table(path, partitions):
+    return (f"CREATE TABLE many (order_id BIGINT, user_id INT, amount DOUBLE, note STRING, k INT) PARTITIONED BY (k) WITH "
+            f"('connector'='filesystem', 'path'='{path}', 'format'='parquet');\n")
+
+
+def build(options, folder, partitions):
+    """Both tables, written by us: the reader is what is measured."""
+    many, wide = options.work / "read_many", options.work / "read_lake"
+    sluice.run(options, lake.file_table(folder, "csv") + many_table(many, partitions) +
+               f"INSERT INTO many SELECT order_id, user_id, amount, note, CAST(MOD(order_id, {partitions}) AS INT) FROM source;\n")
+    sluice.run(options, lake.job(lake.file_table(folder, "csv"), wide))
+    return many, wide
+
+
+def queries(many, wide, partitions):
+    """(name, our SQL, the peers' SQL by engine)."""
+    m = f"read_parquet('{many}/*/part-*', hive_partitioning=true, hive_types={{'k': 'INTEGER'}})"
+    w = f"read_parquet('{wide}/*/*/part-*', hive_partitioning=true, hive_types={{'dt': 'VARCHAR', 'hour': 'VARCHAR'}})"
+    few = partitions // 2
+    return [
+        (f"point partition of {partitions:,}", many_table(many, partitions) + f"SELECT COUNT(*), SUM(amount) FROM many WHERE k = {few};\n",
+         f"SELECT COUNT(*), SUM(amount) FROM {m} WHERE k = {few}"),
+        (f"1 % of {partitions:,} partitions by range",
+         many_table(many, partitions) + f"SELECT COUNT(*), SUM(amount) FROM many WHERE k >= {few} AND k < {few + partitions // 100};\n",
+         f"SELECT COUNT(*), SUM(amount) FROM {m} WHERE k >= {few} AND k < {few + partitions // 100}"),
+        (f"COUNT(*) over {partitions:,} partitions", many_table(many, partitions) + "SELECT COUNT(*) FROM many;\n", f"SELECT COUNT(*) FROM {m}"),
+        ("2 of 48 partitions", lake.table(wide) + "SELECT COUNT(*), SUM(amount) FROM lake WHERE dt = '2020-05-20' AND `hour` IN ('08', '09');\n",
+         f"SELECT COUNT(*), SUM(amount) FROM {w} WHERE dt = '2020-05-20' AND hour IN ('08', '09')"),
+        ("COUNT(*) over 48 partitions", lake.table(wide) + "SELECT COUNT(*) FROM lake;\n", f"SELECT COUNT(*) FROM {w}"),
+        ("MIN, MAX over 48 partitions", lake.table(wide) + "SELECT MIN(order_id), MAX(order_id) FROM lake;\n",
+         f"SELECT MIN(order_id), MAX(order_id) FROM {w}"),
+        ("GROUP BY partition, whole table", lake.table(wide) + "SELECT dt, `hour`, COUNT(*), SUM(amount) FROM lake GROUP BY dt, `hour`;\n",
+         f"SELECT dt, hour, COUNT(*), SUM(amount) FROM {w} GROUP BY dt, hour"),
+        ("GROUP BY 100,000 users, whole table",
+         lake.table(wide) + "SELECT COUNT(*), SUM(n), MAX(s) FROM (SELECT user_id, COUNT(*) AS n, SUM(amount) AS s FROM lake GROUP BY user_id);\n",
+         f"SELECT COUNT(*), SUM(n), MAX(s) FROM (SELECT user_id, COUNT(*) AS n, SUM(amount) AS s FROM {w} GROUP BY user_id)"),
+    ]
+
+
+def run(options, flink):
+    folder = data.make(options, "orders", "csv")
+    partitions = PARTITIONS if options.rows >= 100_000 else 100
+    many, wide = build(options, folder, partitions)
+    floor = limits.run("scan_directory", many)
+    cases = []
+    for name, ours, theirs in queries(many, wide, partitions):
+        case = compare.Case("W5", name, options.rows)
+        _, wanted = peers.ask(options, "duckdb", [theirs])
+        if name.startswith("COUNT(*) over") and str(PARTITIONS)[:2] in name and floor:
+            scan = next(iter(floor.values()))
+            case.limit_name, case.limit_wall_s = "directory scan", scan.wall_s
+
+        def mine():
+            sample, rows = sluice.query(options, ours)
+            verify.expect_rows(name, rows, wanted)
+            return sample
+
+        compare.alternate(case, mine, {"duckdb": lambda: peers.ask(options, "duckdb", [theirs])[0]} if options.wants("duckdb") else {},
+                          options.repeats)
+        cases.append(case)
+    return cases
