@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/options_command.h"
 #include "cli/run_command.h"
 #include "cli/signals.h"
 #include "cli/version.h"
@@ -50,6 +51,38 @@ void AddFlagsToConfiguration(const RunArguments& arguments, sluice::OptionMap* c
   if (arguments.remove_abandoned) (*configuration)["sluice.remove-abandoned"] = "true";
 }
 
+/// --output table|csv|json, as every command that prints rows takes it.
+void AddOutputOption(CLI::App* command, std::string* output) {
+  command->add_option("-o,--output", *output, "How results are printed: table, csv or json")
+      ->check(CLI::IsMember({"table", "csv", "json"}))
+      ->capture_default_str();
+}
+
+sluice::cli::OutputFormat OutputFormatOf(const std::string& name) {
+  if (name == "csv") return sluice::cli::OutputFormat::kCsv;
+  if (name == "json") return sluice::cli::OutputFormat::kJson;
+  return sluice::cli::OutputFormat::kTable;
+}
+
+struct OptionsCommand {
+  sluice::cli::OptionsArguments arguments;
+  std::string output = "table";
+};
+
+CLI::App* AddOptionsCommand(CLI::App* app, OptionsCommand* command) {
+  CLI::App* options = app->add_subcommand(
+      "options", "Show the options of tables, formats and the session with their meaning.");
+  options->add_option("NAME", command->arguments.names,
+                      "Connector, format, 'session', or the beginning of a key; default: all");
+  AddOutputOption(options, &command->output);
+  options->add_flag("--markdown", command->arguments.markdown, "As the page docs/options.md");
+  options->footer(
+      "Exit code: 0, 1 when nothing has that name.\n\n"
+      "  sluice options parquet\n"
+      "  sluice options sink.rolling-policy");
+  return options;
+}
+
 CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
   CLI::App* run =
       app->add_subcommand("run", "Run the statements of a SQL script, or of -e, in order.");
@@ -59,9 +92,7 @@ CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
                   "Configuration as by SET: -D execution.runtime-mode=batch; may be repeated")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  run->add_option("-o,--output", arguments->output, "How results are printed: table, csv or json")
-      ->check(CLI::IsMember({"table", "csv", "json"}))
-      ->capture_default_str();
+  AddOutputOption(run, &arguments->output);
   run->add_flag("--fresh", arguments->options.fresh,
                 "Forget the state of earlier runs instead of resuming from the newest checkpoint");
   run->add_option("--from", arguments->from,
@@ -104,9 +135,7 @@ int Run(RunArguments& arguments) {
   }
   if (!AddConfiguration(arguments.definitions, &arguments.options.configuration)) return kExitUsage;
   AddFlagsToConfiguration(arguments, &arguments.options.configuration);
-  arguments.options.output = arguments.output == "csv"    ? sluice::cli::OutputFormat::kCsv
-                             : arguments.output == "json" ? sluice::cli::OutputFormat::kJson
-                                                          : sluice::cli::OutputFormat::kTable;
+  arguments.options.output = OutputFormatOf(arguments.output);
   arguments.options.log_format = arguments.log_format == "json" ? sluice::cli::LogFormat::kJson
                                                                 : sluice::cli::LogFormat::kText;
   sluice::cli::StartSignalThread();
@@ -128,7 +157,9 @@ int main(int argc, char** argv) {
   app.add_flag("--version", show_version, "Show the version");
   app.add_flag("--list-crash-points", list_crash_points)->group("");
   RunArguments run_arguments;
+  OptionsCommand options_command;
   const CLI::App* run = AddRunCommand(&app, &run_arguments);
+  const CLI::App* options = AddOptionsCommand(&app, &options_command);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -145,6 +176,10 @@ int main(int argc, char** argv) {
     return 0;
   }
   if (run->parsed()) return Run(run_arguments);
+  if (options->parsed()) {
+    options_command.arguments.output = OutputFormatOf(options_command.output);
+    return sluice::cli::PrintOptions(options_command.arguments);
+  }
   std::printf("%s", app.help().c_str());
   return kExitUsage;
 }
