@@ -3,7 +3,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include "cli/output/cell.h"
 #include "common/clock.h"
@@ -34,28 +36,70 @@ int TerminalWidth() {
 
 }  // namespace
 
-std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms) {
+namespace {
+
+/// A piece of the line; the higher its rank, the sooner it gives way on a narrow terminal.
+struct Piece {
+  int rank;
+  std::string text;
+};
+
+std::string WatermarkText(int64_t watermark_ms) {
+  std::string text = "watermark ";
+  AppendTimestampText(watermark_ms / 1000 - (watermark_ms % 1000 < 0 ? 1 : 0), 0, 0, &text);
+  return text;
+}
+
+std::vector<Piece> LivePieces(const runtime::Metrics& metrics, double rows_per_second,
+                              int64_t elapsed_ms) {
   using namespace runtime::metric;  // NOLINT: the names of metrics.
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
-  std::string text = std::to_string(elapsed_ms / 1000) + " s  in " + count(kRowsIn) + " (" +
-                     RateText(rows_per_second) + ")  out " + count(kRowsOut);
+  std::vector<Piece> pieces = {
+      {3, std::to_string(elapsed_ms / 1000) + " s"},
+      {0, "in " + count(kRowsIn) + " (" + RateText(rows_per_second) + ")"},
+      {2, "out " + count(kRowsOut)},
+  };
   if (metrics.Value(kCheckpoint) > 0) {
-    text += "  checkpoint " + std::to_string(metrics.Value(kCheckpoint)) + " (" +
-            std::to_string(metrics.Value(kCheckpointMs)) + " ms)";
+    pieces.push_back({5, "checkpoint " + std::to_string(metrics.Value(kCheckpoint)) + " (" +
+                             std::to_string(metrics.Value(kCheckpointMs)) + " ms)"});
   }
   const int64_t watermark = metrics.Value(kWatermarkMs);
   if (watermark != 0 && watermark != runtime::kMinWatermarkMs &&
       watermark != runtime::kMaxWatermarkMs) {
-    text += "  watermark ";
-    AppendTimestampText(watermark / 1000 - (watermark % 1000 < 0 ? 1 : 0), 0, 0, &text);
+    pieces.push_back({6, WatermarkText(watermark)});
   }
-  text += "  files " + count(kOpenFiles) + " open, " + count(kPublishedFiles) + " published";
-  if (metrics.Value(kCommittedPartitions) > 0)
-    text += "  partitions " + count(kCommittedPartitions);
-  if (metrics.Value(kBadRecords) > 0) text += "  bad " + count(kBadRecords);
+  if (metrics.Value(kOpenFiles) > 0) pieces.push_back({7, count(kOpenFiles) + " files open"});
+  if (metrics.Value(kPublishedFiles) > 0) {
+    pieces.push_back({4, count(kPublishedFiles) + " published"});
+  }
+  if (metrics.Value(kCommittedPartitions) > 0) {
+    pieces.push_back({4, "partitions " + count(kCommittedPartitions)});
+  }
+  if (metrics.Value(kBadRecords) > 0) pieces.push_back({1, "bad " + count(kBadRecords)});
   for (const auto& [who, what] : metrics.Waiting()) {
-    if (!what.empty()) text += "  waits: " + what;
+    if (!what.empty()) pieces.push_back({1, "waits: " + what});
   }
+  return pieces;
+}
+
+int WidthOf(const std::vector<Piece>& pieces) {
+  int width = 0;
+  for (const Piece& piece : pieces) width += CellWidth(piece.text) + 2;
+  return width;
+}
+
+}  // namespace
+
+std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms,
+                     int width) {
+  std::vector<Piece> pieces = LivePieces(metrics, rows_per_second, elapsed_ms);
+  while (WidthOf(pieces) - 2 > width) {
+    const auto least = std::ranges::max_element(pieces, {}, &Piece::rank);
+    if (least->rank < 2) break;  // What is left matters more than how it looks.
+    pieces.erase(least);
+  }
+  std::string text;
+  for (const Piece& piece : pieces) text += (text.empty() ? "" : "  ") + piece.text;
   return text;
 }
 
@@ -89,9 +133,12 @@ void LiveLine::Update(const std::string& job_name, const runtime::Metrics& metri
     last_us_ = now_us;
     last_rows_ = rows;
   }
+  const int width = TerminalWidth() - 1;
+  // A job named after its table with catalog and database must leave room for what it does.
+  const std::string name = FitCells(job_name, width / 3) + ": ";
   const std::string text =
-      job_name + ": " + LiveText(metrics, rate_, (now_us - started_us_) / 1000);
-  std::fprintf(stderr, "\r\x1b[K%s", FitCells(text, TerminalWidth() - 1).c_str());
+      name + LiveText(metrics, rate_, (now_us - started_us_) / 1000, width - CellWidth(name));
+  std::fprintf(stderr, "\r\x1b[K%s", FitCells(text, width).c_str());
   std::fflush(stderr);
   shown_ = true;
 }

@@ -28,8 +28,10 @@ class LiveLine {
 };
 
 /// The text of the line: rows in and out, rate, checkpoint, watermark, files, partitions, and what
-/// the job waits for.
-std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms);
+/// the job waits for. Pieces are left out, the least important first, until it takes at most
+/// `width` cells.
+std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, int64_t elapsed_ms,
+                     int width);
 
 /// One line for the end of a job: "10,000 rows in, 10,000 out, 24 files, 24 partitions committed
 /// in 1.2 s".

@@ -74,8 +74,7 @@ Section MakeSection(std::string_view name, std::string title, std::string_view p
 
 std::vector<Section> AllSections() {
   std::vector<Section> sections;
-  sections.push_back(
-      MakeSection("table", "Every table", "", connectors::GenericTableOptions()));
+  sections.push_back(MakeSection("table", "Every table", "", connectors::GenericTableOptions()));
   for (const connectors::Connector* connector : connectors::AllConnectors()) {
     const std::string name(connector->name);
     sections.push_back(MakeSection(name, "Connector " + name, "", connector->options));
@@ -84,9 +83,8 @@ std::vector<Section> AllSections() {
     const std::string name(format->name);
     sections.push_back(MakeSection(name, "Format " + name, name + ".", format->options));
   }
-  sections.push_back(
-      MakeSection(kSession, "Session: SET 'key' = 'value' or -D key=value", "",
-                  engine::ConfigKeys()));
+  sections.push_back(MakeSection(kSession, "Session: SET 'key' = 'value' or -D key=value", "",
+                                 engine::ConfigKeys()));
   return sections;
 }
 

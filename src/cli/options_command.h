@@ -1,4 +1,5 @@
-// `sluice options`: every option of tables, formats and the session, from the lists that check them.
+// `sluice options`: every option of tables, formats and the session, from the lists that check
+// them.
 #pragma once
 
 #include <string>

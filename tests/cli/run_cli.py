@@ -6,10 +6,13 @@ import io
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -48,6 +51,26 @@ def test_configuration_flag():
     (DIRECTORY / "one.sql").write_text("SELECT 1 AS a;")
     done = sluice("run", "-D", "execution.runtime-mode=batch", "-D", "parallelism.default=1", "one.sql", "--output", "json")
     check(done.returncode == 0 and json.loads(done.stdout) == {"a": 1}, "-D takes one value: the script may follow it", done)
+
+
+def test_live_line_fits_the_terminal():
+    """On 80 columns the line of a running job is never cut: its least important pieces give way."""
+    job = """CREATE TABLE numbers (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='20000', 'fields.id.kind'='sequence', 'fields.id.start'='0', 'fields.id.end'='50000');
+        CREATE TABLE a_table_with_a_long_name (id BIGINT) WITH ('connector'='filesystem', 'path'='live', 'format'='csv');
+        SET 'execution.checkpointing.interval'='200 ms'; INSERT INTO a_table_with_a_long_name SELECT * FROM numbers"""
+    master, slave = pty.openpty()
+    termios.tcsetwinsize(slave, (24, 80))
+    process = subprocess.Popen([SLUICE, "run", "-e", job], cwd=DIRECTORY, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    text = b""
+    try:
+        while piece := os.read(master, 65536):
+            text += piece
+    except OSError:
+        pass  # The other end is closed: the program has ended.
+    check(process.wait(timeout=30) == 0, f"the job under a terminal: {text[-400:]!r}")
+    lines = [line for line in re.split(r"[\r\n]+(?:\x1b\[K)?", text.decode()) if "  in " in line or ": in " in line]
+    check(lines and all(len(line) < 80 and not line.endswith("...") for line in lines), f"live lines fit 80 columns: {lines[-3:]}")
 
 
 def test_identity_of_text():

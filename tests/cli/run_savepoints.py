@@ -156,6 +156,10 @@ def test_wrong_folders():
     for folder, words in ((world.directory / "nowhere", ("There is no checkpoint in", "_metadata")), (world.directory / "in", ("There is no checkpoint in",))):
         job = world.start(script, "--from", str(folder))
         check(job.wait(timeout=30) == 1 and all(word in log_of(job) for word in words), f"--from {folder} is refused", log_of(job))
+    (world.directory / "parent" / "job" / "chk-7").mkdir(parents=True)
+    (world.directory / "parent" / "job" / "chk-7" / "_metadata").write_text("x")
+    job = world.start(script, "--from", str(world.directory / "parent"))
+    check(job.wait(timeout=30) == 1 and "parent/job/chk-7, the newest below it" in log_of(job), "a folder above savepoints names the newest", log_of(job))
     job = world.start(script, "--from", "s3://bucket/savepoint")
     check(job.wait(timeout=30) == 1 and "local" in log_of(job), "a savepoint in an object store is refused by name", log_of(job))
 

@@ -305,13 +305,46 @@ Result<std::string> CheckpointFolderPath(const std::string& uri) {
   return folder;
 }
 
+namespace {
+
+/// The newest folder in `parent` or one level below it that holds a checkpoint; empty when there is
+/// none. People name the folder that savepoints are written below, or a job's own.
+std::string NewestCheckpointBelow(const std::string& parent, int levels, fs::Disk* disk) {
+  std::vector<fs::FileInfo> entries;
+  if (disk->List(parent, &entries) != 0) return {};
+  std::string newest;
+  int64_t newest_ms = 0;
+  for (const fs::FileInfo& entry : entries) {
+    if (!entry.is_directory) continue;
+    fs::FileInfo metadata;
+    std::string found = entry.path;
+    if (disk->Stat(found + "/_metadata", &metadata) != 0) {
+      found = levels > 1 ? NewestCheckpointBelow(entry.path, levels - 1, disk) : std::string();
+      if (found.empty() || disk->Stat(found + "/_metadata", &metadata) != 0) continue;
+    }
+    if (newest.empty() || metadata.modified_ms > newest_ms) {
+      newest = found;
+      newest_ms = metadata.modified_ms;
+    }
+  }
+  return newest;
+}
+
+Status NoCheckpointIn(const std::string& folder, fs::Disk* disk) {
+  const std::string newest = NewestCheckpointBelow(folder, 2, disk);
+  return Status::NotFound("There is no checkpoint in " + folder +
+                          ": it has no file _metadata. Name the folder of one checkpoint or "
+                          "savepoint, such as " +
+                          (newest.empty() ? ".../chk-3." : newest + ", the newest below it."));
+}
+
+}  // namespace
+
 Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* disk) {
   SLUICE_ASSIGN_OR_RETURN(const std::string folder, CheckpointFolderPath(path));
   Result<std::string> metadata = ReadWholeFile(folder + "/_metadata", disk);
   if (!metadata.ok() && metadata.status().code() == StatusCode::kNotFound) {
-    return Status::NotFound("There is no checkpoint in " + folder +
-                            ": it has no file _metadata. Name the folder of one checkpoint or "
-                            "savepoint, such as .../chk-3.");
+    return NoCheckpointIn(folder, disk);
   }
   SLUICE_RETURN_NOT_OK(metadata.status());
   SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
