@@ -16,7 +16,7 @@ find_package(GTest REQUIRED)
 add_library(sluice_third_party INTERFACE)
 target_link_libraries(sluice_third_party INTERFACE
   SluiceArrow::parquet SluiceArrow::compute SluiceArrow::arrow
-  fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA CURL::libcurl OpenSSL::Crypto pugixml::pugixml Threads::Threads)
+  fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA CURL::libcurl OpenSSL::SSL OpenSSL::Crypto pugixml::pugixml Threads::Threads)
 
 # Debian ships no CMake package for these.
 foreach(_pair rdkafka:librdkafka/rdkafka.h pcre2-8:pcre2.h cctz:cctz/time_zone.h zstd:zstd.h)

@@ -50,6 +50,7 @@ StepResult JobMaster::Step() {
 }
 
 void JobMaster::Stop() {
+  ending_ = true;
   Post([this] {
     stop_requested_ = true;
     restart_at_ms_ = std::numeric_limits<int64_t>::min();  // Do not make the user wait.
@@ -67,6 +68,7 @@ void JobMaster::StopWithSavepoint(const std::string& directory, bool drain) {
 }
 
 void JobMaster::Cancel() {
+  ending_ = true;
   Post([this] {
     cancel_requested_ = true;
     const Status cancelled = Status::Cancelled("The job was cancelled.");
@@ -108,6 +110,7 @@ Status JobMaster::OpenAttempt(Opened* opened) {
   attempt.random_seed = random_.Next();
   attempt.restored = std::move(loaded.data);
   attempt.events = this;
+  attempt.ending = &ending_;
   attempt.on_quiet = [this] {
     Post([this] {
       quiet_ = true;

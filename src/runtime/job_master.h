@@ -97,6 +97,7 @@ class JobMaster final : public Actor, private TaskEvents {
   std::mutex events_mutex_;
   std::vector<std::function<void()>> events_;
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> ending_{false};  // Stop or Cancel was called.
 
   State state_ = State::kNew;
   Random random_;

@@ -2,6 +2,7 @@
 // state) and one SourceReader per source subtask.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -74,6 +75,9 @@ struct SourceContext {
   const Clock* clock = nullptr;
   IoPool* io_pool = nullptr;
   Metrics* metrics = nullptr;
+  /// Set once the job is told to stop: whatever waits for a service gives up soon. Null: never.
+  /// Outlives the source.
+  const std::atomic<bool>* ending = nullptr;
 };
 
 /// State of a source in a checkpoint: the coordinator's fields and those of every old reader.

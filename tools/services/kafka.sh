@@ -16,6 +16,11 @@
 #   kafka.sh count TOPIC             print how many offsets all partitions hold
 #   kafka.sh groups [GROUP]          list consumer groups, or the offsets that a group has committed
 #   kafka.sh tool CLASS ARGUMENTS    run one of Kafka's own tools
+#   kafka.sh secure                  print ssl=…, sasl_plaintext=…, sasl_ssl=… (host:port) and tls=FOLDER, see below
+#
+# SLUICE_KAFKA_SECURE=1 at the first start adds listeners with TLS (a certificate of the client is required), SASL, and both: user
+# alice, password alice-secret, mechanisms PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512. The folder holds ca.pem, client.pem (key and
+# certificate) and other-ca.pem, which signed nothing here.
 #
 # SLUICE_KAFKA_NAME (kafka) names the broker: brokers of other names run beside it. SLUICE_KAFKA_PORT wishes a port; without
 # it 19092 for the broker `kafka`, if free, else a free one is chosen at the first start and kept. SLUICE_KAFKA_HEAP (512m). SLUICE_KAFKA_PROPERTIES names a file with
@@ -42,6 +47,52 @@ java_tool() {
 }
 
 topic_tool() { java_tool org.apache.kafka.tools.TopicCommand --bootstrap-server "$(broker)" "$@"; }
+
+# A throw-away authority with a certificate for the broker and one for a client, as PEM.
+make_certificates() {
+  local folder=$home/tls part
+  [[ -s $folder/client.pem ]] && return
+  need_commands openssl:openssl
+  mkdir -p "$folder"
+  (
+    cd "$folder"
+    for part in ca other-ca; do
+      openssl req -x509 -newkey rsa:2048 -nodes -days 3650 -subj "/CN=sluice test $part" -keyout "$part.key" -out "$part.pem"
+    done
+    for part in server client; do
+      openssl req -newkey rsa:2048 -nodes -subj "/CN=$part" -keyout "$part.key" -out "$part.csr"
+      openssl x509 -req -in "$part.csr" -CA ca.pem -CAkey ca.key -CAcreateserial -days 3650 -out "$part.crt" \
+        -extfile <(echo "subjectAltName=DNS:localhost,IP:127.0.0.1")
+      cat "$part.key" "$part.crt" >"$part.pem"
+    done
+  ) >"$home/tls.log" 2>&1 || fail "cannot make certificates, see $home/tls.log"
+}
+
+# More listeners; Kafka takes the last of two lines of one name.
+write_secure_properties() {
+  local client=$1 controller=$2 ssl sasl both listener mechanism
+  make_certificates
+  ssl=$(reserve_port "$name" ssl)
+  sasl=$(reserve_port "$name" sasl_plaintext)
+  both=$(reserve_port "$name" sasl_ssl)
+  cat <<EOF
+listeners=PLAINTEXT://127.0.0.1:$client,SSL://127.0.0.1:$ssl,SASL_PLAINTEXT://127.0.0.1:$sasl,SASL_SSL://127.0.0.1:$both,CONTROLLER://127.0.0.1:$controller
+advertised.listeners=PLAINTEXT://127.0.0.1:$client,SSL://127.0.0.1:$ssl,SASL_PLAINTEXT://127.0.0.1:$sasl,SASL_SSL://localhost:$both
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,SSL:SSL,SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL
+ssl.keystore.type=PEM
+ssl.keystore.location=$home/tls/server.pem
+ssl.truststore.type=PEM
+ssl.truststore.location=$home/tls/ca.pem
+listener.name.ssl.ssl.client.auth=required
+sasl.enabled.mechanisms=PLAIN,SCRAM-SHA-256,SCRAM-SHA-512
+EOF
+  for listener in sasl_plaintext sasl_ssl; do
+    echo "listener.name.$listener.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice=\"alice-secret\";"
+    for mechanism in scram-sha-256 scram-sha-512; do
+      echo "listener.name.$listener.$mechanism.sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    done
+  done
+}
 
 write_properties() {
   local client=$1 controller=$2
@@ -86,10 +137,15 @@ start() {
   controller=$(reserve_port "$name" controller)
   port_answers "$client" && fail "port $client is taken by another process; set SLUICE_KAFKA_PORT or wipe"
   write_properties "$client" "$controller" >"$home/server.properties"
+  users=()
+  if [[ -n ${SLUICE_KAFKA_SECURE:-} || -s $home/port.sasl_ssl ]]; then
+    write_secure_properties "$client" "$controller" >>"$home/server.properties"
+    for mechanism in SCRAM-SHA-256 SCRAM-SHA-512; do users+=(--add-scram "$mechanism=[name=alice,password=alice-secret]"); done
+  fi
   [[ -z ${SLUICE_KAFKA_PROPERTIES:-} ]] || cat "$SLUICE_KAFKA_PROPERTIES" >>"$home/server.properties"
   if [[ ! -f $home/data/meta.properties ]]; then
     java_tool kafka.tools.StorageTool format --cluster-id "$(java_tool kafka.tools.StorageTool random-uuid)" \
-      --config "$home/server.properties" >"$home/format.log" 2>&1 || fail "cannot format $home/data, see $home/format.log"
+      --config "$home/server.properties" "${users[@]}" >"$home/format.log" 2>&1 || fail "cannot format $home/data, see $home/format.log"
   fi
   start_process "$name" main "$(find_java)" -Xms256m -Xmx"${SLUICE_KAFKA_HEAP:-512m}" \
     -Dorg.slf4j.simpleLogger.defaultLogLevel=warn -cp "$libraries/*" kafka.Kafka "$home/server.properties"
@@ -168,6 +224,12 @@ case $command in
     java_tool org.apache.kafka.tools.consumer.group.ConsumerGroupCommand --bootstrap-server "$(broker)" "${selection[@]}"
     ;;
   tool) java_tool "$@" ;;
+  secure)
+    [[ -s $home/port.sasl_ssl ]] || fail "broker $name has no secure listeners: start it with SLUICE_KAFKA_SECURE=1"
+    for listener in ssl sasl_plaintext; do echo "$listener=127.0.0.1:$(cat "$home/port.$listener")"; done
+    echo "sasl_ssl=localhost:$(cat "$home/port.sasl_ssl")"
+    echo "tls=$home/tls"
+    ;;
   *)
     print_help
     exit 2

@@ -14,7 +14,7 @@ struct MetadataDeleter {
 };
 using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
 
-constexpr int64_t kAttemptMs = 2'000;
+constexpr int64_t kAttemptMs = 2'000;  // A job that is told to stop waits no longer.
 /// A topic made a moment ago may not be known to every broker yet.
 constexpr int64_t kAbsentTopicMs = 2'000;
 
@@ -34,11 +34,12 @@ PartitionListPtr ToList(const std::vector<PartitionId>& partitions, int64_t offs
 }  // namespace
 
 Cluster::Cluster(std::shared_ptr<KafkaClient> client, const Clock* clock, int64_t timeout_ms,
-                 std::function<void(const std::string&)> waiting)
+                 std::function<void(const std::string&)> waiting, const std::atomic<bool>* ending)
     : client_(std::move(client)),
       clock_(clock),
       timeout_ms_(timeout_ms),
-      waiting_(std::move(waiting)) {}
+      waiting_(std::move(waiting)),
+      ending_(ending) {}
 
 Status Cluster::Retry(const std::string& what,
                       const std::function<Status(int timeout_ms)>& attempt) {
@@ -52,7 +53,8 @@ Status Cluster::Retry(const std::string& what,
     if (fatal) status = *fatal;
     const bool absent = status.code() == StatusCode::kNotFound;
     const int64_t spent_ms = (clock_->MonotonicMicros() - start_us) / 1000;
-    const bool give_up = !status.retriable() ||
+    const bool ending = ending_ != nullptr && ending_->load();
+    const bool give_up = !status.retriable() || ending ||
                          spent_ms >= (absent ? std::min(kAbsentTopicMs, timeout_ms_) : timeout_ms_);
     if (status.ok() || give_up) {
       if (waiting_) waiting_("");

@@ -2,6 +2,7 @@
 // offsets of a group. For the threads that start a job, and for the I/O pool.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <map>
 #include <optional>
@@ -18,9 +19,11 @@ using OffsetMap = std::map<PartitionId, int64_t>;
 
 class Cluster {
  public:
-  /// `waiting` receives what the call waits for, "" when it no longer does; may be null.
+  /// `waiting` receives what the call waits for, "" when it no longer does; may be null. Once
+  /// `*ending` (may be null) is set, nothing is tried again.
   Cluster(std::shared_ptr<KafkaClient> client, const Clock* clock, int64_t timeout_ms,
-          std::function<void(const std::string&)> waiting = nullptr);
+          std::function<void(const std::string&)> waiting = nullptr,
+          const std::atomic<bool>* ending = nullptr);
 
   /// Partitions of the named topics, or of those that match; sorted. A named topic that is absent
   /// fails with kNotFound; a pattern may match nothing.
@@ -47,6 +50,7 @@ class Cluster {
   const Clock* clock_;
   int64_t timeout_ms_;
   std::function<void(const std::string&)> waiting_;
+  const std::atomic<bool>* ending_;
 };
 
 }  // namespace sluice::connectors::kafka

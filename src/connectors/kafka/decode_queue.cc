@@ -17,6 +17,7 @@ int Capacity() {
 
 struct DecodeQueue::Item {
   Job job;
+  int64_t counted_bytes = 0;  // Taken from the budget while messages are held.
   int64_t message_count = 0;
   int64_t message_bytes = 0;
   Status status;
@@ -25,10 +26,15 @@ struct DecodeQueue::Item {
   std::atomic<bool> done{false};
 };
 
+/// What one worker at a time uses.
+struct DecodeQueue::Worker {
+  std::unique_ptr<RecordDecoder> decoder;
+  Messages messages;  // Keeps its room from batch to batch.
+};
+
 /// What workers use: lives until the last of them is through.
 struct DecodeQueue::Shared {
   std::shared_ptr<const ScanSetup> setup;
-  std::shared_ptr<KafkaClient> client;
   arrow::MemoryPool* pool = nullptr;
   MemoryBudget* budget = nullptr;
   std::function<void()> wake;
@@ -36,26 +42,39 @@ struct DecodeQueue::Shared {
   std::mutex mutex;
   std::condition_variable idle;
   int running = 0;
-  std::vector<std::unique_ptr<RecordDecoder>> free_decoders;
+  std::vector<std::unique_ptr<Worker>> free_workers;
 
-  Result<std::unique_ptr<RecordDecoder>> TakeDecoder() {
+  Result<std::unique_ptr<Worker>> TakeWorker() {
     {
       const std::lock_guard lock(mutex);
-      if (!free_decoders.empty()) {
-        std::unique_ptr<RecordDecoder> decoder = std::move(free_decoders.back());
-        free_decoders.pop_back();
-        return decoder;
+      if (!free_workers.empty()) {
+        std::unique_ptr<Worker> worker = std::move(free_workers.back());
+        free_workers.pop_back();
+        return worker;
       }
     }
-    return RecordDecoder::Make(setup->table, setup->columns, setup->session_zone, pool);
+    auto worker = std::make_unique<Worker>();
+    SLUICE_ASSIGN_OR_RETURN(worker->decoder, RecordDecoder::Make(setup->table, setup->columns,
+                                                                 setup->session_zone, pool));
+    return worker;
+  }
+
+  Result<DecodedMessages> DecodeWith(Worker& worker, Item& item) const {
+    Messages& messages = worker.messages;
+    SLUICE_RETURN_NOT_OK(
+        item.job.messages.ReadInto(worker.decoder->wanted_parts(), pool, &messages));
+    item.message_count = static_cast<int64_t>(messages.count());
+    item.message_bytes = messages.byte_size;
+    return worker.decoder->Decode(item.job.id, messages);
   }
 
   Status Decode(Item& item) {
-    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<RecordDecoder> decoder, TakeDecoder());
-    Result<DecodedMessages> decoded = decoder->Decode(item.job.id, item.job.messages.messages());
+    SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Worker> worker, TakeWorker());
+    Result<DecodedMessages> decoded = DecodeWith(*worker, item);
+    worker->messages.Clear();
     {
       const std::lock_guard lock(mutex);
-      free_decoders.push_back(std::move(decoder));
+      free_workers.push_back(std::move(worker));
     }
     if (!decoded.ok()) return decoded.status();
     Batch rows = std::move(decoded->rows);
@@ -68,7 +87,7 @@ struct DecodeQueue::Shared {
   void Run(const std::shared_ptr<Item>& item) {
     item->status = Decode(*item);
     item->job.messages.Clear();
-    if (budget != nullptr) budget->Return(item->message_bytes);
+    if (budget != nullptr) budget->Return(item->counted_bytes);
     item->done.store(true, std::memory_order_release);
     wake();
     const std::lock_guard lock(mutex);
@@ -77,11 +96,9 @@ struct DecodeQueue::Shared {
   }
 };
 
-DecodeQueue::DecodeQueue(std::shared_ptr<const ScanSetup> setup,
-                         std::shared_ptr<KafkaClient> client, runtime::TaskContext* context)
+DecodeQueue::DecodeQueue(std::shared_ptr<const ScanSetup> setup, runtime::TaskContext* context)
     : capacity_(Capacity()), context_(context), shared_(std::make_shared<Shared>()) {
   shared_->setup = std::move(setup);
-  shared_->client = std::move(client);
   shared_->pool =
       context->memory_pool != nullptr ? context->memory_pool : arrow::default_memory_pool();
   shared_->budget = context->budget;
@@ -95,15 +112,14 @@ DecodeQueue::~DecodeQueue() {
 
 void DecodeQueue::Submit(Job job) {
   auto item = std::make_shared<Item>();
-  item->message_count = job.messages.row_count();
-  item->message_bytes = job.messages.byte_size();
+  item->counted_bytes = job.messages.uncounted_bytes();
   item->job = std::move(job);
   items_.push_back(item);
-  if (item->message_count == 0) {
+  if (item->job.messages.empty()) {
     item->done.store(true, std::memory_order_release);
     return;
   }
-  if (shared_->budget != nullptr) shared_->budget->Take(item->message_bytes);
+  if (shared_->budget != nullptr) shared_->budget->Take(item->counted_bytes);
   {
     const std::lock_guard lock(shared_->mutex);
     ++shared_->running;

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "common/io_pool.h"
+#include "connectors/kafka/fetch/fetch_settings.h"
+#include "connectors/kafka/fetch/messages.h"
 #include "connectors/kafka/record_decoder.h"
 #include "runtime/operator.h"
 #include "runtime/source.h"
@@ -21,41 +23,37 @@ namespace sluice::connectors::kafka {
 struct ScanSetup {
   KafkaTable table;
   ClientConfig config;
+  std::optional<fetch::FetchSettings> native;  // Nothing: librdkafka fetches.
+  std::string native_refusal;                  // Why, when nobody asked for librdkafka.
   ScanColumns columns;
   TimeZone session_zone;
   runtime::SourceRuntimeOptions options;
 };
 
-/// Messages of one partition, owned. Must be gone before the client.
+/// Messages of one partition, owned, as they are decoded together.
 class MessageBatch {
  public:
-  MessageBatch() = default;
-  ~MessageBatch() { Clear(); }
-  MessageBatch(MessageBatch&& other) noexcept { *this = std::move(other); }
-  MessageBatch& operator=(MessageBatch&& other) noexcept {
-    Clear();
-    messages_.swap(other.messages_);
-    byte_size_ = std::exchange(other.byte_size_, 0);
-    return *this;
+  void Add(std::unique_ptr<MessageChunk> chunk) {
+    row_count_ += chunk->row_count();
+    byte_size_ += chunk->byte_size();
+    uncounted_bytes_ += chunk->uncounted_bytes();
+    chunks_.push_back(std::move(chunk));
   }
-
-  void Add(rd_kafka_message_t* message) {
-    messages_.push_back(message);
-    byte_size_ += static_cast<int64_t>(message->len + message->key_len);
-  }
-  bool empty() const { return messages_.empty(); }
-  int64_t row_count() const { return static_cast<int64_t>(messages_.size()); }
+  bool empty() const { return chunks_.empty(); }
+  int64_t row_count() const { return row_count_; }
   int64_t byte_size() const { return byte_size_; }
-  std::span<rd_kafka_message_t* const> messages() const { return messages_; }
-  void Clear() {
-    for (rd_kafka_message_t* message : messages_) rd_kafka_message_destroy(message);
-    messages_.clear();
-    byte_size_ = 0;
+  int64_t uncounted_bytes() const { return uncounted_bytes_; }
+  Status ReadInto(const MessageParts& parts, arrow::MemoryPool* pool, Messages* out) const {
+    for (const auto& chunk : chunks_) SLUICE_RETURN_NOT_OK(chunk->AppendTo(parts, pool, out));
+    return {};
   }
+  void Clear() { chunks_.clear(); }
 
  private:
-  std::vector<rd_kafka_message_t*> messages_;
+  std::vector<std::unique_ptr<MessageChunk>> chunks_;
+  int64_t row_count_ = 0;
   int64_t byte_size_ = 0;
+  int64_t uncounted_bytes_ = 0;
 };
 
 class DecodeQueue {
@@ -79,9 +77,8 @@ class DecodeQueue {
     DecodedMessages counts;  // Without rows.
   };
 
-  /// `client` is kept until the last message is gone. `context` must outlive the queue.
-  DecodeQueue(std::shared_ptr<const ScanSetup> setup, std::shared_ptr<KafkaClient> client,
-              runtime::TaskContext* context);
+  /// `context` must outlive the queue.
+  DecodeQueue(std::shared_ptr<const ScanSetup> setup, runtime::TaskContext* context);
   /// Waits for the batches that workers hold.
   ~DecodeQueue();
 
@@ -95,6 +92,7 @@ class DecodeQueue {
 
  private:
   struct Item;
+  struct Worker;
   struct Shared;
 
   const int capacity_;

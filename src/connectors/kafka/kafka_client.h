@@ -42,6 +42,9 @@ struct QueueDeleter {
 struct TopicDeleter {
   void operator()(rd_kafka_topic_t* topic) const { rd_kafka_topic_destroy(topic); }
 };
+struct EventDeleter {
+  void operator()(rd_kafka_event_t* event) const { rd_kafka_event_destroy(event); }
+};
 struct PartitionListDeleter {
   void operator()(rd_kafka_topic_partition_list_t* list) const {
     rd_kafka_topic_partition_list_destroy(list);
@@ -49,6 +52,7 @@ struct PartitionListDeleter {
 };
 using QueuePtr = std::unique_ptr<rd_kafka_queue_t, QueueDeleter>;
 using TopicPtr = std::unique_ptr<rd_kafka_topic_t, TopicDeleter>;
+using EventPtr = std::unique_ptr<rd_kafka_event_t, EventDeleter>;
 using PartitionListPtr = std::unique_ptr<rd_kafka_topic_partition_list_t, PartitionListDeleter>;
 
 /// The Status of `error`: what cannot work stays so (authentication, authorisation), the rest may

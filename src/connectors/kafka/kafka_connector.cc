@@ -110,12 +110,30 @@ Status Validate(const TableInfo& table, const ConnectorContext& context) {
   return PlanKafkaTable(table, context, Use::kAny).status();
 }
 
+/// Settles who fetches.
+Status ChooseFetch(ScanSetup* setup) {
+  if (setup->table.fetch == FetchImplementation::kLibrdkafka) return {};
+  std::string reason;
+  SLUICE_ASSIGN_OR_RETURN(setup->native, fetch::ReadFetchSettings(setup->config.settings, &reason));
+  if (setup->native) return {};
+  if (setup->table.fetch == FetchImplementation::kNative) {
+    return Status::Unsupported(
+        "Option 'scan.fetch.implementation' = 'native': the Kafka client setting " + reason +
+        " of table " + setup->table.identifier +
+        " is honoured by librdkafka only. Use 'auto' or 'librdkafka', or leave "
+        "that property out.");
+  }
+  setup->native_refusal = reason;
+  return {};
+}
+
 Result<std::unique_ptr<TableSource>> MakeSource(const TableInfo& table,
                                                 const ConnectorContext& context) {
   ScanSetup setup;
   SLUICE_ASSIGN_OR_RETURN(setup.table, PlanKafkaTable(table, context, Use::kRead));
   SLUICE_ASSIGN_OR_RETURN(setup.config,
                           MakeClientConfig(setup.table, context, ClientRole::kConsumer));
+  SLUICE_RETURN_NOT_OK(ChooseFetch(&setup));
   setup.session_zone = context.session_zone;
   setup.columns.physical.resize(static_cast<size_t>(table.physical.column_count()));
   std::iota(setup.columns.physical.begin(), setup.columns.physical.end(), 0);

@@ -76,6 +76,13 @@ const OptionSpec kOptions[] = {
      .type = OptionType::kDuration,
      .default_text = "5 min",
      .doc = "How often new partitions are looked for; 0 = never."},
+    {.key = "scan.fetch.implementation",
+     .type = OptionType::kEnum,
+     .default_text = "librdkafka",
+     .doc =
+         "Who fetches records: 'native' (fastest), 'librdkafka' (every setting it has), or 'auto': "
+         "native unless 'properties.*' ask for something that only librdkafka has.",
+     .allowed = {"auto", "native", "librdkafka"}},
     {.key = "scan.parallelism",
      .type = OptionType::kInt,
      .doc = "Subtasks of the source; the job's when absent."},
@@ -253,6 +260,10 @@ class TablePlanner {
         ReadBadRecordOptions(info_.options, *plan_.value.format, formats::Encoding::kRow,
                              plan_.value.options, file_systems_));
     SLUICE_ASSIGN_OR_RETURN(plan_.scan_parallelism, ReadParallelism("scan.parallelism"));
+    SLUICE_ASSIGN_OR_RETURN(const std::string fetch, reader().Enum("scan.fetch.implementation"));
+    plan_.fetch = fetch == "auto"     ? FetchImplementation::kAuto
+                  : fetch == "native" ? FetchImplementation::kNative
+                                      : FetchImplementation::kLibrdkafka;
     return {};
   }
 

@@ -35,6 +35,9 @@ struct FormatUse {
   std::vector<int> table_columns;
 };
 
+/// Who fetches: kAuto is our own fetch wherever it understands the table's properties.
+enum class FetchImplementation { kAuto, kNative, kLibrdkafka };
+
 enum class Partitioner { kDefault, kFixed, kRoundRobin };
 enum class DeliveryGuarantee { kNone, kAtLeastOnce, kExactlyOnce };
 
@@ -54,6 +57,7 @@ struct KafkaTable {
   OffsetsChoice bounded{.mode = OffsetsMode::kUnbounded};
   int64_t discovery_interval_ms = 300'000;  // 0 = off.
   std::optional<int> scan_parallelism;
+  FetchImplementation fetch = FetchImplementation::kLibrdkafka;
 
   // Writing.
   Partitioner partitioner = Partitioner::kDefault;

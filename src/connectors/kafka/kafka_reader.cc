@@ -4,7 +4,7 @@
 #include <unordered_map>
 
 #include "common/log.h"
-#include "common/text.h"
+#include "connectors/kafka/fetcher.h"
 #include "connectors/split_metrics.h"
 #include "runtime/watermark.h"
 
@@ -17,7 +17,6 @@ using runtime::Output;
 using runtime::StateWriter;
 using runtime::TaskContext;
 
-constexpr size_t kFetchMessages = 2048;
 /// A batch waits this long for more messages: half of the greatest age allowed.
 constexpr int64_t kGatherMs = kMaxBatchAgeMillis / 2;
 /// How often a reader in trouble asks whether the brokers are back.
@@ -37,8 +36,6 @@ struct ActiveSplit {
 /// Flags of work on the I/O pool, which may outlive the reader.
 struct BackgroundWork {
   std::atomic<bool> discovering{false};
-  std::atomic<bool> nudging{false};
-  std::atomic<bool> probing{false};
 };
 
 class KafkaReader final : public runtime::SourceReader {
@@ -50,12 +47,10 @@ class KafkaReader final : public runtime::SourceReader {
 
   ~KafkaReader() override {
     core_->board->OnNewSplit(subtask_, nullptr);
-    if (queue_) rd_kafka_queue_cb_event_enable(queue_.get(), nullptr, nullptr);
-    // Messages go before the queue and the topics, those before the client.
+    // Messages go before the fetcher, whose library they may belong to.
     decode_.reset();
     splits_.clear();
-    queue_.reset();
-    topics_.clear();
+    arrived_.clear();
   }
 
   Status Open(TaskContext& context) override;
@@ -69,17 +64,13 @@ class KafkaReader final : public runtime::SourceReader {
 
  private:
   const KafkaTable& table() const { return core_->setup->table; }
-  std::string waiting_name() const { return "kafka " + table().TopicsText(); }
 
   Status StartNewSplits();
   Status StartSplit(KafkaSplit split);
-  void LearnNewPartition(const PartitionId& id);
   /// Tells the counters of split_metrics.h.
   void ShowSplits();
   Result<bool> Fetch();
-  Status Handle(rd_kafka_message_t* message);
-  Status HandleError(const rd_kafka_message_t& message);
-  ActiveSplit* FindSplit(const rd_kafka_message_t& message);
+  void Gather(FetchedPiece piece);
   void Submit(ActiveSplit& split);
   void SubmitAged();
   void ReachStop(ActiveSplit& split);
@@ -87,7 +78,6 @@ class KafkaReader final : public runtime::SourceReader {
   void Count(const DecodeQueue::Finished& finished);
   Status EmitWatermark(Output& out);
   void Discover();
-  void KeepFetching();
   void WatchTrouble(bool progressed);
   void WakeAt(int64_t at_ms) {
     if (context_->wake_at) context_->wake_at(at_ms);
@@ -98,17 +88,10 @@ class KafkaReader final : public runtime::SourceReader {
   const std::shared_ptr<BackgroundWork> background_;
 
   TaskContext* context_ = nullptr;
-  std::function<void()> wake_;  // The library's queue calls it: must outlive the client.
-  std::shared_ptr<KafkaClient> client_;
-  std::map<std::string, TopicPtr> topics_;
-  QueuePtr queue_;
+  std::unique_ptr<Fetcher> fetcher_;
   std::vector<std::unique_ptr<ActiveSplit>> splits_;
   std::map<PartitionId, int> split_of_partition_;
-  // Where the last messages came from: they come in runs of one partition.
-  const rd_kafka_topic_t* last_topic_ = nullptr;
-  int32_t last_partition_ = -1;
-  int last_split_ = -1;
-  std::vector<rd_kafka_message_t*> buffer_;
+  std::vector<FetchedPiece> arrived_;  // Scratch.
 
   std::optional<DecodeQueue> decode_;
   std::optional<runtime::SplitWatermarks> watermarks_;
@@ -116,8 +99,6 @@ class KafkaReader final : public runtime::SourceReader {
   std::vector<std::pair<CheckpointId, std::vector<PartitionOffset>>> snapshots_;
   int64_t next_discovery_ms_ = 0;
   int64_t next_probe_ms_ = 0;
-  int64_t queue_limit_ = 0;  // Messages at which the library stops to fetch.
-  bool queue_was_full_ = false;
   bool waiting_shown_ = false;
   bool null_row_time_told_ = false;
   LimitedLog bad_log_;
@@ -129,26 +110,6 @@ class KafkaReader final : public runtime::SourceReader {
   std::atomic<int64_t>* row_time_null_ = nullptr;
 };
 
-/// Bounds of the library's own queue, which the user's own settings replace. Returns the number of
-/// messages.
-int64_t BoundQueue(const TaskContext& context, int reader_count,
-                   std::map<std::string, std::string>* settings) {
-  constexpr int64_t kMebi = 1 << 20;
-  // librdkafka 2.0 sleeps up to a second when its queue is full: the queue must outlast that, or
-  // the cores run dry. Measured, 3 M JSON rows of one partition into 48 Parquet partitions: 3.7 s
-  // with 64 MiB, 2.5 s with 512 MiB.
-  constexpr int64_t kMostBytes = 512 * kMebi;
-  int64_t bytes = 64 * kMebi;
-  if (context.budget != nullptr) {
-    bytes = std::clamp(context.budget->limit_bytes() / 8 / reader_count, 8 * kMebi, kMostBytes);
-  }
-  // Each message costs about half a kilobyte of bookkeeping there.
-  constexpr int64_t kMessageBytes = 512;
-  settings->try_emplace("queued.max.messages.kbytes", std::to_string(bytes / 1024));
-  settings->try_emplace("queued.min.messages", std::to_string(bytes / kMessageBytes));
-  return ParseInt64(settings->at("queued.min.messages")).value_or(bytes / kMessageBytes);
-}
-
 Status KafkaReader::Open(TaskContext& context) {
   context_ = &context;
   runtime::Metrics& metrics = *context.metrics;
@@ -157,32 +118,20 @@ Status KafkaReader::Open(TaskContext& context) {
   bad_records_ = &metrics.Counter(runtime::metric::kBadRecords);
   null_messages_ = &metrics.Counter(runtime::metric::kNullMessages);
   row_time_null_ = &metrics.Counter(runtime::metric::kRowTimeNull);
-  wake_ = context.wake ? context.wake : [] {};
-
-  ClientConfig config = core_->setup->config;
-  // Reading needs no group; a client that has one and reads by partition never ends its group's
-  // thread.
-  config.settings.erase("group.id");
-  queue_limit_ = BoundQueue(context, core_->reader_count, &config.settings);
-  if (const auto id = config.settings.find("client.id"); id != config.settings.end()) {
-    id->second += "-" + std::to_string(subtask_);
-  }
-  // A bounded read that ends with control records learns so from an empty answer: no need to wait
-  // long for it.
-  if (table().is_bounded()) config.settings.try_emplace("fetch.wait.max.ms", "20");
-  SLUICE_ASSIGN_OR_RETURN(client_, KafkaClient::Make(config, ClientRole::kConsumer));
-  queue_.reset(rd_kafka_queue_new(client_->handle()));
-  // Errors of the client come through the same queue, and wake the task as messages do.
-  const QueuePtr main_queue(rd_kafka_queue_get_main(client_->handle()));
-  rd_kafka_queue_forward(main_queue.get(), queue_.get());
-  rd_kafka_queue_cb_event_enable(
-      queue_.get(),
-      [](rd_kafka_t*, void* opaque) { (*static_cast<std::function<void()>*>(opaque))(); }, &wake_);
-  buffer_.resize(kFetchMessages);
-  decode_.emplace(core_->setup, client_, &context);
+  const std::function<void()> wake = context.wake ? context.wake : [] {};
+  FetcherContext fetching{.setup = core_->setup.get(),
+                          .subtask = subtask_,
+                          .reader_count = core_->reader_count,
+                          .io_pool = context.io_pool,
+                          .budget = context.budget,
+                          .wake = wake};
+  const std::optional<fetch::FetchSettings>& native = core_->setup->native;
+  SLUICE_ASSIGN_OR_RETURN(fetcher_, native ? MakeNativeFetcher(std::move(fetching), *native)
+                                           : MakeLibrdkafkaFetcher(std::move(fetching)));
+  decode_.emplace(core_->setup, &context);
   if (core_->quarantine) quarantine_.emplace(core_->quarantine, &context);
   watermarks_.emplace(core_->setup->options.watermark, context.clock);
-  core_->board->OnNewSplit(subtask_, wake_);
+  core_->board->OnNewSplit(subtask_, wake);
   next_discovery_ms_ = context.clock->NowMillis() + table().discovery_interval_ms;
   return StartNewSplits();
 }
@@ -199,8 +148,8 @@ Status KafkaReader::StartSplit(KafkaSplit split) {
   active->name = split.id.ToText();
   active->gathered_to = split.next;
   active->split = std::move(split);
-  const PartitionId& id = active->split.id;
-  split_of_partition_[id] = static_cast<int>(splits_.size());
+  const int index = static_cast<int>(splits_.size());
+  split_of_partition_[active->split.id] = index;
   splits_.push_back(std::move(active));
   ActiveSplit& added = *splits_.back();
   if (added.split.finished()) {
@@ -209,27 +158,7 @@ Status KafkaReader::StartSplit(KafkaSplit split) {
     return {};
   }
   watermarks_->AddSplit(added.name);
-  TopicPtr& topic = topics_[id.topic];
-  if (!topic) topic.reset(rd_kafka_topic_new(client_->handle(), id.topic.c_str(), nullptr));
-  if (!topic || rd_kafka_consume_start_queue(topic.get(), id.partition, added.split.next,
-                                             queue_.get()) != 0) {
-    return KafkaError(rd_kafka_last_error(), "Cannot begin to read " + added.name);
-  }
-  if (added.split.next == RD_KAFKA_OFFSET_BEGINNING) LearnNewPartition(added.split.id);
-  return {};
-}
-
-/// The reader's client would hear of a new partition with its next refresh only, minutes later.
-void KafkaReader::LearnNewPartition(const PartitionId& id) {
-  if (context_->io_pool == nullptr) return;
-  context_->io_pool->Submit([client = client_, id] {
-    const TopicPtr topic(rd_kafka_topic_new(client->handle(), id.topic.c_str(), nullptr));
-    const rd_kafka_metadata_t* metadata = nullptr;
-    if (topic && rd_kafka_metadata(client->handle(), 0, topic.get(), &metadata, 5'000) ==
-                     RD_KAFKA_RESP_ERR_NO_ERROR) {
-      rd_kafka_metadata_destroy(metadata);
-    }
-  });
+  return fetcher_->Start(index, added.split);
 }
 
 Result<runtime::SourceReader::PollResult> KafkaReader::Poll(Output& out) {
@@ -237,7 +166,6 @@ Result<runtime::SourceReader::PollResult> KafkaReader::Poll(Output& out) {
   SLUICE_ASSIGN_OR_RETURN(const bool more, Fetch());
   SLUICE_ASSIGN_OR_RETURN(const bool emitted, EmitNext(out));
   SLUICE_RETURN_NOT_OK(EmitWatermark(out));
-  if (const std::optional<Status> fatal = client_->fatal()) return *fatal;
   WatchTrouble(more || emitted);
   if (table().is_bounded()) {
     const bool done =
@@ -252,107 +180,31 @@ Result<runtime::SourceReader::PollResult> KafkaReader::Poll(Output& out) {
 
 /// Takes messages while workers have room. True when there may be more at once.
 Result<bool> KafkaReader::Fetch() {
-  bool drained = false;
+  bool more = false;
   if (!decode_->Full()) {
-    const ssize_t count =
-        rd_kafka_consume_batch_queue(queue_.get(), 0, buffer_.data(), buffer_.size());
-    Status status;
-    for (ssize_t i = 0; i < count; ++i) {
-      rd_kafka_message_t* const message = buffer_[static_cast<size_t>(i)];
-      if (status.ok()) {
-        status = Handle(message);
-      } else {
-        rd_kafka_message_destroy(message);
-      }
-    }
-    SLUICE_RETURN_NOT_OK(status);
-    drained = count < static_cast<ssize_t>(buffer_.size());
+    arrived_.clear();
+    SLUICE_ASSIGN_OR_RETURN(more, fetcher_->Take(&arrived_));
+    for (FetchedPiece& piece : arrived_) Gather(std::move(piece));
   }
   SubmitAged();
-  KeepFetching();
-  return !drained && !decode_->Full();
+  fetcher_->Tend();
+  return more && !decode_->Full();
 }
 
-/// Takes ownership of `message`.
-Status KafkaReader::Handle(rd_kafka_message_t* message) {
-  std::unique_ptr<rd_kafka_message_t, MessageDeleter> owned(message);
-  if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR &&
-      message->err != RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    return HandleError(*message);
+void KafkaReader::Gather(FetchedPiece piece) {
+  ActiveSplit& split = *splits_[static_cast<size_t>(piece.split)];
+  if (split.fetched_all) return;
+  split.gathered_to = std::max(split.gathered_to, piece.next_offset);
+  if (piece.chunk) {
+    if (split.gathering.empty()) split.gather_since_ms = context_->clock->NowMillis();
+    split.gathering.Add(std::move(piece.chunk));
   }
-  ActiveSplit* const split = FindSplit(*message);
-  if (split == nullptr || split->fetched_all) return {};
-  if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-    // The position may be past control records, which are never delivered.
-    split->gathered_to = std::max(split->gathered_to, message->offset);
-    if (split->gathered_to >= split->split.stop) ReachStop(*split);
-    return {};
+  if (split.gathered_to >= split.split.stop) {
+    ReachStop(split);
+  } else if (split.gathering.row_count() >= kTargetBatchRows ||
+             split.gathering.byte_size() >= kTargetBatchBytes) {
+    Submit(split);
   }
-  if (message->offset >= split->split.stop) {
-    ReachStop(*split);
-    return {};
-  }
-  if (split->gathering.empty()) split->gather_since_ms = context_->clock->NowMillis();
-  split->gathered_to = message->offset + 1;
-  split->gathering.Add(owned.release());
-  if (split->gathered_to >= split->split.stop) {
-    ReachStop(*split);
-  } else if (split->gathering.row_count() >= kTargetBatchRows ||
-             split->gathering.byte_size() >= kTargetBatchBytes) {
-    Submit(*split);
-  }
-  return {};
-}
-
-Status KafkaReader::HandleError(const rd_kafka_message_t& message) {
-  const std::string detail = rd_kafka_message_errstr(&message);
-  const ActiveSplit* const split = message.rkt == nullptr ? nullptr : FindSplit(message);
-  const std::string name = split == nullptr ? table().TopicsText() : split->name;
-  switch (message.err) {
-    case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
-    case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE: {
-      int64_t low = 0;
-      int64_t high = 0;
-      std::string held;
-      if (split != nullptr &&
-          rd_kafka_get_watermark_offsets(client_->handle(), split->split.id.topic.c_str(),
-                                         split->split.id.partition, &low,
-                                         &high) == RD_KAFKA_RESP_ERR_NO_ERROR) {
-        held = " (last seen offsets: " + std::to_string(low) + " to " + std::to_string(high) + ")";
-      }
-      return Status::IoError("Cannot read " + name + " at offset " +
-                             (split == nullptr ? "?" : std::to_string(split->gathered_to)) +
-                             ": the partition does not hold it" + held +
-                             ". Its records were deleted before they were read, or the topic was "
-                             "made anew. Start "
-                             "over with --fresh, or from an older checkpoint.")
-          .Retriable(false);
-    }
-    case RD_KAFKA_RESP_ERR__BAD_MSG:
-    case RD_KAFKA_RESP_ERR__BAD_COMPRESSION:
-      return Status::DataError("The records of " + name + " behind offset " +
-                               (split == nullptr ? "?" : std::to_string(split->gathered_to)) +
-                               " are damaged: " + detail);
-    default:
-      break;
-  }
-  const Status status = KafkaError(message.err, "Cannot read " + name, detail);
-  if (!status.retriable()) return status;
-  // A partition that vanished, a leader that moves: the library goes on trying.
-  bad_log_.Warn(status.message());
-  return {};
-}
-
-ActiveSplit* KafkaReader::FindSplit(const rd_kafka_message_t& message) {
-  if (message.rkt != last_topic_ || message.partition != last_partition_ || last_split_ < 0) {
-    const auto found =
-        split_of_partition_.find({rd_kafka_topic_name(message.rkt), message.partition});
-    if (found == split_of_partition_.end()) return nullptr;
-    last_topic_ = message.rkt;
-    last_partition_ = message.partition;
-    last_split_ = found->second;
-  }
-  return splits_[static_cast<size_t>(last_split_)].get();
 }
 
 void KafkaReader::Submit(ActiveSplit& split) {
@@ -429,30 +281,6 @@ void KafkaReader::Count(const DecodeQueue::Finished& finished) {
           ". They pass and do not move the watermark; they are counted in rowtime_null.");
 }
 
-/// A broker thread of the library that found the queue full sleeps for a second, however soon there
-/// is room: a queue of moderate size would run empty. Any request wakes it, so one is sent when the
-/// queue has become half empty.
-void KafkaReader::KeepFetching() {
-  const auto length = static_cast<int64_t>(rd_kafka_queue_length(queue_.get()));
-  if (length >= queue_limit_) queue_was_full_ = true;
-  if (!queue_was_full_ || length > queue_limit_ / 2 || context_->io_pool == nullptr) return;
-  if (background_->nudging.exchange(true)) return;
-  queue_was_full_ = false;
-  PartitionListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(splits_.size())));
-  for (const auto& split : splits_) {
-    if (split->fetched_all) continue;
-    const PartitionId& id = split->split.id;
-    rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition)->offset =
-        RD_KAFKA_OFFSET_END;
-  }
-  context_->io_pool->Submit(
-      [client = client_, background = background_,
-       list = std::shared_ptr<rd_kafka_topic_partition_list_t>(std::move(list))] {
-        rd_kafka_offsets_for_times(client->handle(), list.get(), 1'000);
-        background->nudging = false;
-      });
-}
-
 Status KafkaReader::EmitWatermark(Output& out) {
   SLUICE_ASSIGN_OR_RETURN(const std::optional<int64_t> again, watermarks_->EmitDue(out));
   if (again) WakeAt(*again);
@@ -486,32 +314,23 @@ void KafkaReader::Discover() {
 /// Shows trouble with brokers while it lasts. Without traffic nothing tells that it is over, so the
 /// reader asks.
 void KafkaReader::WatchTrouble(bool progressed) {
-  const std::string trouble = client_->trouble();
+  const std::string trouble = fetcher_->trouble();
   if (trouble.empty() || progressed) {
-    if (!trouble.empty()) client_->ClearTrouble();
-    if (waiting_shown_) context_->metrics->SetWaiting(waiting_name(), "");
+    if (!trouble.empty()) fetcher_->ClearTrouble();
+    if (waiting_shown_) context_->metrics->SetWaiting(core_->WaitingName(), "");
     waiting_shown_ = false;
     return;
   }
   const int64_t now_ms = context_->clock->NowMillis();
   if (!waiting_shown_) next_probe_ms_ = now_ms + kProbeMs;
   waiting_shown_ = true;
-  context_->metrics->SetWaiting(waiting_name(),
-                                "broker " + client_->bootstrap_servers() + ": " + trouble);
+  context_->metrics->SetWaiting(
+      core_->WaitingName(),
+      core_->WaitingName() + ": broker " + core_->setup->config.bootstrap_servers + ": " + trouble);
   WakeAt(std::max(next_probe_ms_, now_ms + 1));
-  if (now_ms < next_probe_ms_ || context_->io_pool == nullptr || splits_.empty()) return;
+  if (now_ms < next_probe_ms_) return;
   next_probe_ms_ = now_ms + kProbeMs;
-  if (background_->probing.exchange(true)) return;
-  const PartitionId id = splits_.front()->split.id;
-  context_->io_pool->Submit([client = client_, background = background_, wake = wake_, id] {
-    int64_t low = 0;
-    int64_t high = 0;
-    const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-        client->handle(), id.topic.c_str(), id.partition, &low, &high, 2'000);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) client->ClearTrouble();
-    background->probing = false;
-    wake();
-  });
+  fetcher_->Probe();
 }
 
 Status KafkaReader::Snapshot(const Barrier& barrier, StateWriter& state) {

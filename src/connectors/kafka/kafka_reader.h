@@ -1,8 +1,8 @@
 // Reads the partitions of one source subtask.
 //
-// Messages come from one queue of the library, are gathered by partition into batches, decoded on
-// the compute pool and emitted in the order they were gathered. Nothing here blocks: the library's
-// queue and the workers wake the task.
+// Messages come from a Fetcher (our own, or librdkafka), are gathered by partition into batches,
+// decoded on the compute pool and emitted in the order they were gathered. Nothing here blocks: the
+// fetcher and the workers wake the task.
 //
 // State: for each partition the offset behind the last record emitted, and the stop offset. What is
 // gathered or being decoded is read again after a restore. Thread: called by the owning task only.
@@ -26,6 +26,11 @@ struct SourceCore {
   std::shared_ptr<OffsetCommitter> committer;  // Null: no group, or switched off.
   std::shared_ptr<Quarantine> quarantine;      // Null: no bad-records.* options.
   int reader_count = 1;
+
+  /// Who waits when brokers do not answer.
+  std::string WaitingName() const {
+    return "table " + setup->table.identifier + ", kafka topic " + setup->table.TopicsText();
+  }
 };
 
 constexpr std::string_view kSplitsField = "splits";

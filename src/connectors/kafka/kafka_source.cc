@@ -35,26 +35,11 @@ class KafkaSource final : public runtime::Source {
 
   Status Open(const runtime::SourceContext& context,
               const runtime::RestoredSourceState* restored) override {
-    for (const std::string& warning : table().warnings) Log(LogLevel::kWarning, warning);
-    SLUICE_RETURN_NOT_OK(Connect(context));
-    if (table().bad_records.active()) {
-      SLUICE_ASSIGN_OR_RETURN(core_->quarantine,
-                              Quarantine::Open(table().bad_records, table().identifier, restored));
-    }
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<PartitionId> partitions,
-                            core_->cluster->ListPartitions(table().topics, table().topic_pattern));
-    SLUICE_RETURN_NOT_OK(CheckFound(partitions));
-    std::vector<KafkaSplit> splits;
-    if (restored != nullptr && !restored->readers.empty()) {
-      SLUICE_ASSIGN_OR_RETURN(splits, Restore(*restored, partitions));
-    } else {
-      SLUICE_ASSIGN_OR_RETURN(splits, Begin(partitions));
-    }
-    const int wanted =
-        std::min(table().scan_parallelism.value_or(context.parallelism), context.parallelism);
-    core_->reader_count = std::clamp(static_cast<int>(splits.size()), 1, std::max(1, wanted));
-    core_->board = std::make_shared<SplitBoard>(std::move(splits), core_->reader_count);
-    return {};
+    Status status = Begin(context, restored);
+    return status.ok()
+               ? status
+               : std::move(status).WithContext("Cannot begin to read table " + table().identifier +
+                                               " (topic " + table().TopicsText() + "):");
   }
 
   int reader_count() const override { return core_ ? core_->reader_count : 1; }
@@ -84,6 +69,36 @@ class KafkaSource final : public runtime::Source {
  private:
   const KafkaTable& table() const { return setup_->table; }
 
+  Status Begin(const runtime::SourceContext& context,
+               const runtime::RestoredSourceState* restored) {
+    for (const std::string& warning : table().warnings) Log(LogLevel::kWarning, warning);
+    if (!setup_->native_refusal.empty()) {
+      Log(LogLevel::kInfo, "Table " + table().identifier +
+                               " is fetched by librdkafka, since the native fetch does not know "
+                               "the Kafka client setting " +
+                               setup_->native_refusal + ".");
+    }
+    SLUICE_RETURN_NOT_OK(Connect(context));
+    if (table().bad_records.active()) {
+      SLUICE_ASSIGN_OR_RETURN(core_->quarantine,
+                              Quarantine::Open(table().bad_records, table().identifier, restored));
+    }
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<PartitionId> partitions,
+                            core_->cluster->ListPartitions(table().topics, table().topic_pattern));
+    SLUICE_RETURN_NOT_OK(CheckFound(partitions));
+    std::vector<KafkaSplit> splits;
+    if (restored != nullptr && !restored->readers.empty()) {
+      SLUICE_ASSIGN_OR_RETURN(splits, Restore(*restored, partitions));
+    } else {
+      SLUICE_ASSIGN_OR_RETURN(splits, FirstSplits(partitions));
+    }
+    const int wanted =
+        std::min(table().scan_parallelism.value_or(context.parallelism), context.parallelism);
+    core_->reader_count = std::clamp(static_cast<int>(splits.size()), 1, std::max(1, wanted));
+    core_->board = std::make_shared<SplitBoard>(std::move(splits), core_->reader_count);
+    return {};
+  }
+
   Status Connect(const runtime::SourceContext& context) {
     core_ = std::make_shared<SourceCore>();
     core_->setup = setup_;
@@ -92,14 +107,15 @@ class KafkaSource final : public runtime::Source {
                             KafkaClient::Make(config, ClientRole::kConsumer));
     const bool timeout_given = table().properties.contains("default.api.timeout.ms");
     const auto waiting = [metrics = context.metrics,
-                          who = "kafka " + table().TopicsText()](const std::string& what) {
-      if (metrics != nullptr) metrics->SetWaiting(who, what);
+                          who = core_->WaitingName()](const std::string& what) {
+      if (metrics != nullptr) metrics->SetWaiting(who, what.empty() ? what : who + ": " + what);
     };
     core_->cluster = std::make_shared<Cluster>(
-        client, context.clock, timeout_given ? config.api_timeout_ms : kStartTimeoutMs, waiting);
+        client, context.clock, timeout_given ? config.api_timeout_ms : kStartTimeoutMs, waiting,
+        context.ending);
     if (config.group_id && config.commit_on_checkpoint && context.metrics != nullptr) {
-      core_->committer =
-          std::make_shared<OffsetCommitter>(client, *config.group_id, context.metrics);
+      core_->committer = std::make_shared<OffsetCommitter>(client, *config.group_id,
+                                                           context.metrics, context.ending);
     }
     return {};
   }
@@ -119,7 +135,7 @@ class KafkaSource final : public runtime::Source {
         "for topics.");
   }
 
-  Result<std::vector<KafkaSplit>> Begin(const std::vector<PartitionId>& partitions) {
+  Result<std::vector<KafkaSplit>> FirstSplits(const std::vector<PartitionId>& partitions) {
     std::vector<std::string> warnings;
     SLUICE_ASSIGN_OR_RETURN(
         std::vector<KafkaSplit> splits,
@@ -173,7 +189,7 @@ class KafkaSource final : public runtime::Source {
     const bool missing = std::any_of(splits->begin(), splits->end(),
                                      [](const KafkaSplit& split) { return split.stop == kNoStop; });
     if (!missing) return {};
-    SLUICE_ASSIGN_OR_RETURN(const std::vector<KafkaSplit> fresh, Begin(partitions));
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<KafkaSplit> fresh, FirstSplits(partitions));
     for (KafkaSplit& split : *splits) {
       for (const KafkaSplit& other : fresh) {
         if (other.id == split.id && split.stop == kNoStop) split.stop = other.stop;

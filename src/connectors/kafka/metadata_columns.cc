@@ -1,5 +1,6 @@
 #include "connectors/kafka/metadata_columns.h"
 
+#include <algorithm>
 #include <map>
 
 #include <arrow/builder.h>
@@ -13,75 +14,56 @@ namespace {
 /// The messages of the rows, in row order.
 class RowMessages {
  public:
-  RowMessages(std::span<const rd_kafka_message_t* const> messages,
-              std::span<const int32_t> record_of_row, int64_t row_count)
+  RowMessages(const Messages& messages, std::span<const int32_t> record_of_row, int64_t row_count)
       : messages_(messages), record_of_row_(record_of_row), row_count_(row_count) {}
 
   int64_t row_count() const { return row_count_; }
-  const rd_kafka_message_t* of(int64_t row) const {
-    const auto index = static_cast<size_t>(row);
-    return messages_[record_of_row_.empty() ? index : static_cast<size_t>(record_of_row_[index])];
+  int64_t offset(int64_t row) const { return messages_.offsets[IndexOf(row)]; }
+  const MessageDetails& details(int64_t row) const { return messages_.details[IndexOf(row)]; }
+  std::span<const MessageHeader> headers(int64_t row) const {
+    const MessageDetails& of = details(row);
+    return std::span(messages_.headers).subspan(of.first_header, of.header_count);
   }
 
  private:
-  std::span<const rd_kafka_message_t* const> messages_;
+  size_t IndexOf(int64_t row) const {
+    const auto index = static_cast<size_t>(row);
+    return record_of_row_.empty() ? index : static_cast<size_t>(record_of_row_[index]);
+  }
+
+  const Messages& messages_;
   std::span<const int32_t> record_of_row_;
   int64_t row_count_;
 };
 
+/// Calls `append(builder, row)` for each row.
 template <typename Builder, typename AppendRow>
 Result<std::shared_ptr<arrow::Array>> Build(Builder& builder, const RowMessages& rows,
                                             AppendRow append) {
   SLUICE_RETURN_ARROW(builder.Reserve(rows.row_count()));
-  for (int64_t row = 0; row < rows.row_count(); ++row)
-    SLUICE_RETURN_ARROW(append(builder, rows.of(row)));
+  for (int64_t row = 0; row < rows.row_count(); ++row) SLUICE_RETURN_ARROW(append(builder, row));
   std::shared_ptr<arrow::Array> array;
   SLUICE_RETURN_ARROW(builder.Finish(&array));
   return array;
 }
 
-int64_t TimestampOf(const rd_kafka_message_t* message, rd_kafka_timestamp_type_t* type) {
-  return rd_kafka_message_timestamp(message, type);
-}
-
-std::string_view TimestampTypeText(rd_kafka_timestamp_type_t type) {
+std::string_view TimestampTypeText(TimestampType type) {
   switch (type) {
-    case RD_KAFKA_TIMESTAMP_CREATE_TIME:
+    case TimestampType::kCreateTime:
       return "CreateTime";
-    case RD_KAFKA_TIMESTAMP_LOG_APPEND_TIME:
+    case TimestampType::kLogAppendTime:
       return "LogAppendTime";
-    case RD_KAFKA_TIMESTAMP_NOT_AVAILABLE:
+    case TimestampType::kNone:
       break;
   }
   return "NoTimestampType";
 }
 
-struct Header {
-  std::string_view name;
-  std::optional<std::string_view> value;
-};
-
-std::vector<Header> HeadersOf(const rd_kafka_message_t* message) {
-  std::vector<Header> headers;
-  rd_kafka_headers_t* raw = nullptr;
-  if (rd_kafka_message_headers(message, &raw) != RD_KAFKA_RESP_ERR_NO_ERROR) return headers;
-  const char* name = nullptr;
-  const void* value = nullptr;
-  size_t size = 0;
-  for (size_t i = 0;
-       rd_kafka_header_get_all(raw, i, &name, &value, &size) == RD_KAFKA_RESP_ERR_NO_ERROR; ++i) {
-    Header header{.name = name};
-    if (value != nullptr) header.value = std::string_view(static_cast<const char*>(value), size);
-    headers.push_back(header);
-  }
-  return headers;
-}
-
 /// Headers of one name collapse to the last of them.
-std::vector<Header> WithoutRepeats(const std::vector<Header>& headers) {
-  std::vector<Header> kept;
+std::vector<MessageHeader> WithoutRepeats(std::span<const MessageHeader> headers) {
+  std::vector<MessageHeader> kept;
   std::map<std::string_view, size_t> places;
-  for (const Header& header : headers) {
+  for (const MessageHeader& header : headers) {
     const auto [place, added] = places.try_emplace(header.name, kept.size());
     if (added) {
       kept.push_back(header);
@@ -92,7 +74,7 @@ std::vector<Header> WithoutRepeats(const std::vector<Header>& headers) {
   return kept;
 }
 
-arrow::Status AppendHeader(const Header& header, arrow::StringBuilder* names,
+arrow::Status AppendHeader(const MessageHeader& header, arrow::StringBuilder* names,
                            arrow::BinaryBuilder* values) {
   ARROW_RETURN_NOT_OK(names->Append(header.name));
   return header.value ? values->Append(*header.value) : values->AppendNull();
@@ -103,9 +85,9 @@ Result<std::shared_ptr<arrow::Array>> HeadersArray(const SqlType& type, const Ro
   const auto names = std::make_shared<arrow::StringBuilder>(pool);
   const auto values = std::make_shared<arrow::BinaryBuilder>(pool);
   arrow::MapBuilder builder(pool, names, values, type.ToArrow());
-  return Build(builder, rows, [&](arrow::MapBuilder& map, const rd_kafka_message_t* message) {
+  return Build(builder, rows, [&](arrow::MapBuilder& map, int64_t row) {
     ARROW_RETURN_NOT_OK(map.Append());
-    for (const Header& header : WithoutRepeats(HeadersOf(message))) {
+    for (const MessageHeader& header : WithoutRepeats(rows.headers(row))) {
       ARROW_RETURN_NOT_OK(AppendHeader(header, names.get(), values.get()));
     }
     return arrow::Status::OK();
@@ -120,9 +102,9 @@ Result<std::shared_ptr<arrow::Array>> HeaderListArray(const SqlType& type, const
       type.element().ToArrow(), pool,
       std::vector<std::shared_ptr<arrow::ArrayBuilder>>{names, values});
   arrow::ListBuilder builder(pool, entries, type.ToArrow());
-  return Build(builder, rows, [&](arrow::ListBuilder& list, const rd_kafka_message_t* message) {
+  return Build(builder, rows, [&](arrow::ListBuilder& list, int64_t row) {
     ARROW_RETURN_NOT_OK(list.Append());
-    for (const Header& header : HeadersOf(message)) {
+    for (const MessageHeader& header : rows.headers(row)) {
       ARROW_RETURN_NOT_OK(entries->Append());
       ARROW_RETURN_NOT_OK(AppendHeader(header, names.get(), values.get()));
     }
@@ -149,10 +131,17 @@ std::vector<MetadataColumn> KafkaMetadataColumns(bool writable_topic) {
   };
 }
 
-Result<std::shared_ptr<arrow::Array>> MetadataArray(
-    std::string_view key, const PartitionId& partition,
-    std::span<const rd_kafka_message_t* const> messages, std::span<const int32_t> record_of_row,
-    int64_t row_count, arrow::MemoryPool* pool) {
+bool NeedsDetails(std::string_view key) {
+  constexpr std::string_view kOthers[] = {"topic", "partition", "offset"};
+  return std::find(std::begin(kOthers), std::end(kOthers), key) == std::end(kOthers) &&
+         !key.starts_with("value.");
+}
+
+Result<std::shared_ptr<arrow::Array>> MetadataArray(std::string_view key,
+                                                    const PartitionId& partition,
+                                                    const Messages& messages,
+                                                    std::span<const int32_t> record_of_row,
+                                                    int64_t row_count, arrow::MemoryPool* pool) {
   const RowMessages rows(messages, record_of_row, row_count);
   SqlType type;
   for (const MetadataColumn& column : KafkaMetadataColumns(true)) {
@@ -160,37 +149,32 @@ Result<std::shared_ptr<arrow::Array>> MetadataArray(
   }
   if (key == "topic") {
     arrow::StringBuilder builder(pool);
-    return Build(builder, rows,
-                 [&](auto& b, const rd_kafka_message_t*) { return b.Append(partition.topic); });
+    return Build(builder, rows, [&](auto& b, int64_t) { return b.Append(partition.topic); });
   }
   if (key == "partition") {
     arrow::Int32Builder builder(pool);
-    return Build(builder, rows,
-                 [&](auto& b, const rd_kafka_message_t*) { return b.Append(partition.partition); });
+    return Build(builder, rows, [&](auto& b, int64_t) { return b.Append(partition.partition); });
   }
   if (key == "offset") {
     arrow::Int64Builder builder(pool);
-    return Build(builder, rows,
-                 [](auto& b, const rd_kafka_message_t* m) { return b.Append(m->offset); });
+    return Build(builder, rows, [&](auto& b, int64_t row) { return b.Append(rows.offset(row)); });
   }
   if (key == "leader-epoch") {
-    // This release of the library keeps the epoch to itself: unknown.
     arrow::Int32Builder builder(pool);
-    return Build(builder, rows, [](auto& b, const rd_kafka_message_t*) { return b.AppendNull(); });
+    return Build(builder, rows, [&](auto& b, int64_t row) {
+      const int32_t epoch = rows.details(row).leader_epoch;
+      return epoch < 0 ? b.AppendNull() : b.Append(epoch);
+    });
   }
   if (key == "timestamp") {
     arrow::TimestampBuilder builder(type.ToArrow(), pool);
-    return Build(builder, rows, [](auto& b, const rd_kafka_message_t* m) {
-      rd_kafka_timestamp_type_t kind;
-      return b.Append(TimestampOf(m, &kind));
-    });
+    return Build(builder, rows,
+                 [&](auto& b, int64_t row) { return b.Append(rows.details(row).timestamp_ms); });
   }
   if (key == "timestamp-type") {
     arrow::StringBuilder builder(pool);
-    return Build(builder, rows, [](auto& b, const rd_kafka_message_t* m) {
-      rd_kafka_timestamp_type_t kind = RD_KAFKA_TIMESTAMP_NOT_AVAILABLE;
-      TimestampOf(m, &kind);
-      return b.Append(TimestampTypeText(kind));
+    return Build(builder, rows, [&](auto& b, int64_t row) {
+      return b.Append(TimestampTypeText(rows.details(row).timestamp_type));
     });
   }
   if (key == "headers") return HeadersArray(type, rows, pool);

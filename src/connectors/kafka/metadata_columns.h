@@ -8,14 +8,19 @@
 #include <arrow/array/array_base.h>
 
 #include "common/result.h"
+#include "connectors/kafka/fetch/messages.h"
 #include "connectors/kafka/kafka_client.h"
 
 namespace sluice::connectors::kafka {
 
-/// Column `key` for rows that came from messages[record_of_row[i]] (empty: row i from message i).
-Result<std::shared_ptr<arrow::Array>> MetadataArray(
-    std::string_view key, const PartitionId& partition,
-    std::span<const rd_kafka_message_t* const> messages, std::span<const int32_t> record_of_row,
-    int64_t row_count, arrow::MemoryPool* pool);
+/// True when column `key` is made from Messages::details.
+bool NeedsDetails(std::string_view key);
+
+/// Column `key` for rows that came from message record_of_row[i] (empty: row i from message i).
+Result<std::shared_ptr<arrow::Array>> MetadataArray(std::string_view key,
+                                                    const PartitionId& partition,
+                                                    const Messages& messages,
+                                                    std::span<const int32_t> record_of_row,
+                                                    int64_t row_count, arrow::MemoryPool* pool);
 
 }  // namespace sluice::connectors::kafka

@@ -23,11 +23,11 @@ namespace sluice::connectors::kafka {
 
 class MockCluster {
  public:
-  MockCluster() {
+  explicit MockCluster(int brokers = 1) {
     handle_ = MakeProducer({});
-    cluster_ = rd_kafka_mock_cluster_new(handle_, 1);
+    cluster_ = rd_kafka_mock_cluster_new(handle_, brokers);
     bootstrap_servers_ = rd_kafka_mock_cluster_bootstraps(cluster_);
-    producer_ = MakeProducer({{"bootstrap.servers", bootstrap_servers_}, {"linger.ms", "0"}});
+    UseCompression("none");
   }
   ~MockCluster() {
     rd_kafka_destroy(producer_);
@@ -37,6 +37,14 @@ class MockCluster {
 
   const std::string& bootstrap_servers() const { return bootstrap_servers_; }
   rd_kafka_mock_cluster_t* cluster() const { return cluster_; }
+
+  /// How what is produced from now on is compressed.
+  void UseCompression(const std::string& codec) {
+    if (producer_ != nullptr) rd_kafka_destroy(producer_);
+    producer_ = MakeProducer({{"bootstrap.servers", bootstrap_servers_},
+                              {"linger.ms", codec == "none" ? "0" : "20"},
+                              {"compression.type", codec}});
+  }
 
   void CreateTopic(const std::string& topic, int partitions) {
     rd_kafka_mock_topic_create(cluster_, topic.c_str(), partitions, 1);

@@ -19,19 +19,22 @@ namespace sluice::connectors::kafka {
 /// meanwhile is merged into the next.
 class OffsetCommitter : public std::enable_shared_from_this<OffsetCommitter> {
  public:
-  OffsetCommitter(std::shared_ptr<KafkaClient> client, std::string group,
-                  runtime::Metrics* metrics);
+  /// Once `*ending` (may be null) is set, brokers get two seconds to answer.
+  OffsetCommitter(std::shared_ptr<KafkaClient> client, std::string group, runtime::Metrics* metrics,
+                  const std::atomic<bool>* ending = nullptr);
 
   /// Commits soon, on `pool`.
   void Commit(const std::vector<PartitionOffset>& offsets, IoPool* pool);
 
  private:
   void Run();
+  rd_kafka_resp_err_t CommitNow(const std::map<PartitionId, int64_t>& offsets);
 
   const std::shared_ptr<KafkaClient> client_;
   const std::string group_;
   std::atomic<int64_t>& succeeded_;
   std::atomic<int64_t>& failed_;
+  const std::atomic<bool>* const ending_;
   LimitedLog log_;
   std::mutex mutex_;
   std::map<PartitionId, int64_t> waiting_;

@@ -1,5 +1,7 @@
 #include "connectors/kafka/record_decoder.h"
 
+#include <algorithm>
+
 #include <arrow/builder.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/compute/exec.h>
@@ -88,7 +90,6 @@ struct RecordDecoder::Rep {
   std::optional<Part> key;
   std::vector<ColumnOrigin> origins;  // One for each column wanted.
   std::shared_ptr<arrow::Schema> schema;
-  std::vector<std::string_view> texts;  // Scratch.
 
   Status MakeParts(const TimeZone& session_zone) {
     if (table->key) key.emplace();
@@ -142,16 +143,11 @@ struct RecordDecoder::Rep {
   }
 
   Result<formats::DecodedRows> DecodePart(Part& part, bool is_key, const PartitionId& partition,
-                                          std::span<const rd_kafka_message_t* const> messages,
-                                          DecodedMessages* out) {
-    texts.clear();
-    texts.reserve(messages.size());
-    for (const rd_kafka_message_t* message : messages) {
-      const void* const data = is_key ? message->key : message->payload;
-      const size_t size = is_key ? message->key_len : message->len;
-      texts.push_back(data == nullptr ? std::string_view()
-                                      : std::string_view(static_cast<const char*>(data), size));
-      if (!is_key && data == nullptr) ++out->null_messages;
+                                          const Messages& messages, DecodedMessages* out) {
+    const std::vector<std::string_view>& texts = is_key ? messages.keys : messages.values;
+    if (!is_key) {
+      out->null_messages += std::count_if(
+          texts.begin(), texts.end(), [](std::string_view text) { return text.data() == nullptr; });
     }
     SLUICE_ASSIGN_OR_RETURN(formats::DecodedRows decoded, part.decoder->DecodeMessages(texts));
     out->bad_records += decoded.bad_count;
@@ -165,30 +161,31 @@ struct RecordDecoder::Rep {
       out->bad_texts.push_back(std::move(text));
     }
     if (table->bad_records.puts_aside() && !decoded.bad.empty())
-      SLUICE_RETURN_NOT_OK(TakeOutBad(messages, &decoded, out));
+      SLUICE_RETURN_NOT_OK(TakeOutBad(messages, texts, &decoded, out));
     return decoded;
   }
 
-  Status TakeOutBad(std::span<const rd_kafka_message_t* const> messages,
+  Status TakeOutBad(const Messages& messages, std::span<const std::string_view> texts,
                     formats::DecodedRows* decoded, DecodedMessages* out) const {
     SLUICE_ASSIGN_OR_RETURN(std::vector<QuarantinedRecord> taken,
                             TakeOutBadRecords(
                                 decoded, table->bad_records.keep_rows_with_nulled_fields,
-                                [this](const formats::BadRecord& bad) {
+                                [texts](const formats::BadRecord& bad) {
                                   return texts[static_cast<size_t>(bad.record)];
                                 },
-                                [messages](const formats::BadRecord& bad) {
-                                  return messages[static_cast<size_t>(bad.record)]->offset;
+                                [&messages](const formats::BadRecord& bad) {
+                                  return messages.offsets[static_cast<size_t>(bad.record)];
                                 }));
     std::move(taken.begin(), taken.end(), std::back_inserter(out->taken_out));
     return {};
   }
 
   std::string Describe(const formats::BadRecord& bad, bool is_key, const PartitionId& partition,
-                       std::span<const rd_kafka_message_t* const> messages) const {
+                       const Messages& messages) const {
     const auto index = static_cast<size_t>(bad.record);
     const std::string offset =
-        index < messages.size() ? std::to_string(messages[index]->offset) : "?";
+        index < messages.count() ? std::to_string(messages.offsets[index]) : "?";
+    const std::vector<std::string_view>& texts = is_key ? messages.keys : messages.values;
     const std::string_view bytes = index < texts.size() ? texts[index] : std::string_view();
     std::string text = std::string("Cannot decode the ") + (is_key ? "key" : "value") +
                        " of record " + partition.ToText() + "@" + offset + " for table " +
@@ -242,6 +239,12 @@ std::vector<MetadataColumn> FormatMetadataColumns(const formats::Format* format)
 RecordDecoder::RecordDecoder(std::unique_ptr<Rep> rep) : rep_(std::move(rep)) {}
 RecordDecoder::~RecordDecoder() = default;
 
+MessageParts RecordDecoder::wanted_parts() const {
+  const auto& keys = rep_->columns.metadata;
+  return {.keys = rep_->key.has_value(),
+          .details = std::any_of(keys.begin(), keys.end(), &NeedsDetails)};
+}
+
 Result<std::unique_ptr<RecordDecoder>> RecordDecoder::Make(const KafkaTable& table,
                                                            const ScanColumns& columns,
                                                            const TimeZone& session_zone,
@@ -255,7 +258,7 @@ Result<std::unique_ptr<RecordDecoder>> RecordDecoder::Make(const KafkaTable& tab
 }
 
 Result<DecodedMessages> RecordDecoder::Decode(const PartitionId& partition,
-                                              std::span<const rd_kafka_message_t* const> messages) {
+                                              const Messages& messages) {
   Rep& rep = *rep_;
   DecodedMessages out;
   SLUICE_ASSIGN_OR_RETURN(const formats::DecodedRows value,

@@ -11,6 +11,7 @@
 #include <arrow/memory_pool.h>
 
 #include "common/result.h"
+#include "connectors/kafka/fetch/messages.h"
 #include "connectors/kafka/kafka_client.h"
 #include "connectors/kafka/kafka_options.h"
 #include "connectors/quarantine/quarantine.h"
@@ -55,8 +56,10 @@ class RecordDecoder {
 
   /// Fails with kDataError for the first record that the table's options do not let pass, with
   /// topic-partition@offset, first bytes, column and reason.
-  Result<DecodedMessages> Decode(const PartitionId& partition,
-                                 std::span<const rd_kafka_message_t* const> messages);
+  /// `messages` has at least wanted_parts().
+  Result<DecodedMessages> Decode(const PartitionId& partition, const Messages& messages);
+
+  MessageParts wanted_parts() const;
 
  private:
   struct Rep;
