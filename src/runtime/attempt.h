@@ -35,7 +35,8 @@ class Attempt {
     uint64_t random_seed = 0;
     std::shared_ptr<const CheckpointData> restored;  // Null on a fresh start.
     TaskEvents* events = nullptr;
-    std::function<void()> on_quiet;  // All I/O and compute work is over, after Cancel.
+    std::function<void()> request_checkpoint;  // See TaskContext.
+    std::function<void()> on_quiet;            // All I/O and compute work is over, after Cancel.
   };
   explicit Attempt(Parts parts);
 

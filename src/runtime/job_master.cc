@@ -108,6 +108,11 @@ Status JobMaster::OpenAttempt(Opened* opened) {
   attempt.random_seed = random_.Next();
   attempt.restored = std::move(loaded.data);
   attempt.events = this;
+  attempt.request_checkpoint = [this] {
+    Post([this] {
+      if (state_ == State::kRunning) coordinator_->Request();
+    });
+  };
   attempt.on_quiet = [this] {
     Post([this] {
       quiet_ = true;

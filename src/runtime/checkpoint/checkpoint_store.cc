@@ -44,12 +44,15 @@ class DiskCheckpointStore final : public CheckpointStore {
     if (found < 0 && found != -ENOENT && found != -ENOTDIR) {
       return fs::DiskError(-found, "look at", path);
     }
-    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
     if (found >= 0) {
       SLUICE_ASSIGN_OR_RETURN(std::string id, ReadWholeFile(path, &disk_));
       // Written before the rename: an empty one was never ours.
-      if (!id.empty()) return JobId{std::move(id), true};
+      if (!id.empty()) {
+        directory_is_durable_ = true;  // Made so before the file was written: a restart saves that.
+        return JobId{std::move(id), true};
+      }
     }
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
     const std::string hidden = Join(directory_, ".job.inprogress");
     const int unlinked = disk_.Unlink(hidden);
     if (unlinked < 0 && unlinked != -ENOENT) return fs::DiskError(-unlinked, "remove", hidden);
