@@ -35,7 +35,7 @@ def test_kill_and_resume_with_many_partitions():
     failed = False
     directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-partitions-"))
     for form in ("csv", "parquet"):
-        outcome = run_kills(SLUICE, directory / form, PARTITIONS, 6 * PARTITIONS, form, 3, 120)
+        outcome = run_kills(SLUICE, directory / form, PARTITIONS, 2 * PARTITIONS, form, 3, 120)
         print(f"{form}: {PARTITIONS} partitions, 3 kills, {outcome.peak_mib:.0f} MiB, {outcome.seconds:.1f} s")
         for problem in outcome.problems:
             print(f"FAILED: kills, {form}: {problem}")

@@ -75,8 +75,8 @@ def run_kills(sluice, directory, partitions, rows, form, kills, seconds):
     environment = dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC")
     script = directory / "job.sql"
     table = f"CREATE TABLE t (id BIGINT, s STRING, k BIGINT) PARTITIONED BY (k) WITH ('connector'='filesystem', 'path'='{directory}/t', 'format'='{form}');\n"
-    script.write_text("SET 'execution.checkpointing.interval' = '300 ms';\nSET 'sluice.memory.limit' = '256 mb';\n"
-                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='{rows // 8}', 'fields.id.kind'='sequence', 'fields.id.start'='1', "
+    script.write_text("SET 'execution.checkpointing.interval' = '1 s';\nSET 'sluice.memory.limit' = '256 mb';\n"
+                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='{rows // 6}', 'fields.id.kind'='sequence', 'fields.id.start'='1', "
                       f"'fields.id.end'='{rows}');\n{table}"
                       f"INSERT INTO t SELECT id, 'value of row ' || CAST(id AS STRING), MOD(id * 7919, {partitions}) FROM g;\n")
     chance = random.Random(partitions)

@@ -458,10 +458,7 @@ Status FileCommitter::StartCommitting() {
   auto status = std::make_shared<Status>();
   io_->Submit(
       [commits, status, file_system = file_system_, plan = plan_, tag = tag_] {
-        for (const PartitionCommit& commit : *commits) {
-          *status = CommitPartition(*file_system, plan->policies, commit, tag);
-          if (!status->ok()) return;
-        }
+        *status = CommitPartitions(*file_system, plan->policies, *commits, tag);
       },
       [this, due, status]() -> Status {
         if (!status->ok()) return *status;

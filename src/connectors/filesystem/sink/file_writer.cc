@@ -193,13 +193,13 @@ Status FileWriter::SplitText(const Batch& batch) {
 
 Status FileWriter::SplitRows(const Batch& batch) {
   SLUICE_ASSIGN_OR_RETURN(
-      auto slices,
+      const expr::KeySplit split,
       expr::SplitByKey(batch, dynamic_columns_, plan_->file_columns, context().memory_pool));
-  groups_.reserve(groups_.size() + slices.size());
-  for (expr::KeySlice& slice : slices) {
+  groups_.reserve(groups_.size() + split.ranges.size());
+  for (const expr::KeySplit::Range& range : split.ranges) {
     Group& group = groups_.emplace_back();
-    SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(*batch.rows(), slice.key_row));
-    group.rows = std::move(slice.rows);
+    SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(*batch.rows(), range.key_row));
+    group.rows = split.RowsOf(range);
   }
   return {};
 }

@@ -80,7 +80,7 @@ class RowRuns::Run {
   int64_t row_ = 0;
 };
 
-class RowRuns::MemoryRun final : public Run {
+class RowRuns::MemoryRun final : public RowRuns::Run {
  public:
   explicit MemoryRun(SortedRows run)
       : Run(std::move(run.segments), run.rows->num_rows()), rows_(std::move(run.rows)) {}
@@ -94,7 +94,7 @@ class RowRuns::MemoryRun final : public Run {
   const std::shared_ptr<arrow::RecordBatch> rows_;
 };
 
-class RowRuns::SpilledRun final : public Run {
+class RowRuns::SpilledRun final : public RowRuns::Run {
  public:
   struct Chunk {
     int64_t offset = 0;
