@@ -1,6 +1,7 @@
 #include "expr/key_split.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include <arrow/api.h>
@@ -22,7 +23,9 @@ struct ColumnIds {
 /// A hash table of keys seen so far. `Equal(key, id)` compares with the key of an id.
 class IdTable {
  public:
-  IdTable() : slots_(64, -1), hashes_(64) {}
+  /// For the keys of about `rows` rows: one in eight is another one before the table has to grow.
+  explicit IdTable(size_t rows)
+      : slots_(std::bit_ceil(std::clamp<size_t>(rows / 4, 64, 4096)), -1), hashes_(slots_.size()) {}
 
   template <typename Equal>
   int32_t FindOrAdd(uint64_t hash, Equal equal) {
@@ -66,7 +69,7 @@ ColumnIds Identify(const arrow::Array& values, Key key, Hash hash) {
   ColumnIds ids;
   ids.id_of_row.resize(static_cast<size_t>(rows));
   std::vector<decltype(key(0))> keys;
-  IdTable table;
+  IdTable table(static_cast<size_t>(rows));
   const bool has_nulls = values.null_count() > 0;
   int32_t null_id = -1;
   int32_t extra = 0;  // 1 once NULL has taken an id: ids of the table above it are shifted.
@@ -130,7 +133,7 @@ ColumnIds IdentifyBytes(const arrow::Array& values) {
   ColumnIds ids;
   ids.id_of_row.reserve(ends.size());
   std::vector<std::string_view> keys;
-  IdTable table;
+  IdTable table(static_cast<size_t>(values.length()));
   for (size_t row = 0; row + 1 < ends.size(); ++row) {
     const std::string_view key =
         std::string_view(arena).substr(ends[row], ends[row + 1] - ends[row]);
@@ -189,7 +192,7 @@ ColumnIds Combine(const ColumnIds& a, const ColumnIds& b) {
     }
     return ids;
   }
-  IdTable table;
+  IdTable table(rows);
   std::vector<uint64_t> keys;
   for (size_t row = 0; row < rows; ++row) {
     const uint64_t key =
@@ -264,27 +267,27 @@ Result<KeyIds> IdentifyKeys(const arrow::RecordBatch& rows, const std::vector<in
   return keys;
 }
 
-Result<std::vector<KeySlice>> SplitByKey(const Batch& batch, const std::vector<int>& key_columns,
-                                         const std::vector<int>& output_columns,
-                                         arrow::MemoryPool* pool) {
-  std::vector<KeySlice> slices;
-  if (batch.row_count() == 0) return slices;
+Result<KeySplit> SplitByKey(const Batch& batch, const std::vector<int>& key_columns,
+                            const std::vector<int>& output_columns, arrow::MemoryPool* pool) {
+  KeySplit split;
+  if (batch.row_count() == 0) return split;
   SLUICE_RETURN_NOT_OK(CheckColumns(*batch.rows(), output_columns));
   SLUICE_ASSIGN_OR_RETURN(const KeyIds keys, IdentifyKeys(*batch.rows(), key_columns));
   SLUICE_ASSIGN_ARROW(auto selected, batch.rows()->SelectColumns(output_columns));
-  const Batch output(std::move(selected), batch.row_kinds());
+  split.rows = Batch(std::move(selected), batch.row_kinds());
   if (keys.first_row.size() == 1) {
-    slices.push_back({0, output});
-    return slices;
+    split.ranges.push_back({.key_row = 0, .begin = 0, .row_count = batch.row_count()});
+    return split;
   }
   const Order order = CountingSort(keys.id_of_row, keys.first_row.size());
-  SLUICE_ASSIGN_OR_RETURN(const Batch sorted, Reorder(output, order, pool));
-  slices.reserve(keys.first_row.size());
+  SLUICE_ASSIGN_OR_RETURN(split.rows, Reorder(split.rows, order, pool));
+  split.ranges.reserve(keys.first_row.size());
   for (size_t id = 0; id < keys.first_row.size(); ++id) {
-    slices.push_back(
-        {keys.first_row[id], sorted.Slice(order.begin[id], order.begin[id + 1] - order.begin[id])});
+    split.ranges.push_back({.key_row = keys.first_row[id],
+                            .begin = order.begin[id],
+                            .row_count = order.begin[id + 1] - order.begin[id]});
   }
-  return slices;
+  return split;
 }
 
 namespace {

@@ -13,12 +13,19 @@
 
 namespace sluice::expr {
 
-struct KeySlice {
-  /// A row of the batch that was split that has this key.
-  int64_t key_row = 0;
-  /// The rows with this key in their old order, a zero-copy slice. Shares its buffers with the
-  /// other slices of the call.
+/// A batch whose rows stand together by key, each key's in their old order.
+struct KeySplit {
+  struct Range {
+    int64_t key_row = 0;  // A row of the batch that was split that has this key.
+    int64_t begin = 0;    // In `rows`.
+    int64_t row_count = 0;
+  };
   Batch rows;
+  std::vector<Range> ranges;
+
+  /// The rows of one key, zero-copy. Cut only when they are wanted: for a thousand keys that takes
+  /// as long as the rest.
+  Batch RowsOf(const Range& range) const { return rows.Slice(range.begin, range.row_count); }
 };
 
 /// Dense ids of the distinct keys of a batch, in order of first appearance.
@@ -33,9 +40,8 @@ Result<KeyIds> IdentifyKeys(const arrow::RecordBatch& rows, const std::vector<in
 
 /// Splits `batch` by the values of `key_columns`. `output_columns` are the columns the slices keep,
 /// in that order. A batch with one key is returned without copying.
-Result<std::vector<KeySlice>> SplitByKey(const Batch& batch, const std::vector<int>& key_columns,
-                                         const std::vector<int>& output_columns,
-                                         arrow::MemoryPool* pool);
+Result<KeySplit> SplitByKey(const Batch& batch, const std::vector<int>& key_columns,
+                            const std::vector<int>& output_columns, arrow::MemoryPool* pool);
 
 /// A 64-bit hash of the key of each row. The same on every machine and in every release: state
 /// depends on it. Equal keys (as IdentifyKeys sees them) hash alike.

@@ -46,21 +46,22 @@ TEST(SplitByKey, KeepsEveryRowOnceInOrder) {
   for (const int keys : {1, 3, 24, 1000}) {
     for (const std::vector<int>& columns : {std::vector<int>{1}, {1, 2}, {2}}) {
       const Batch batch = MakeBatch(5000, keys, true);
-      const auto slices = SplitByKey(batch, columns, {0, 1}, arrow::default_memory_pool());
-      ASSERT_TRUE(slices.ok());
-      EXPECT_EQ(slices->size(), static_cast<size_t>(keys));
+      const auto split = SplitByKey(batch, columns, {0, 1}, arrow::default_memory_pool());
+      ASSERT_TRUE(split.ok());
+      EXPECT_EQ(split->ranges.size(), static_cast<size_t>(keys));
       int64_t rows = 0;
-      for (const KeySlice& slice : *slices) {
-        ASSERT_EQ(slice.rows.rows()->num_columns(), 2);
-        const auto numbers = std::static_pointer_cast<arrow::Int32Array>(slice.rows.column(0));
-        for (int64_t i = 0; i < slice.rows.row_count(); ++i) {
-          ASSERT_EQ(numbers->Value(i) * 7919LL % keys, slice.key_row * 7919LL % keys);
-          ASSERT_EQ(slice.rows.row_kind(i), batch.row_kind(numbers->Value(i)));
+      for (const KeySplit::Range& range : split->ranges) {
+        const Batch slice = split->RowsOf(range);
+        ASSERT_EQ(slice.rows()->num_columns(), 2);
+        const auto numbers = std::static_pointer_cast<arrow::Int32Array>(slice.column(0));
+        for (int64_t i = 0; i < slice.row_count(); ++i) {
+          ASSERT_EQ(numbers->Value(i) * 7919LL % keys, range.key_row * 7919LL % keys);
+          ASSERT_EQ(slice.row_kind(i), batch.row_kind(numbers->Value(i)));
           if (i > 0) {
             ASSERT_LT(numbers->Value(i - 1), numbers->Value(i));
           }
         }
-        rows += slice.rows.row_count();
+        rows += slice.row_count();
       }
       EXPECT_EQ(rows, 5000);
     }
@@ -69,14 +70,15 @@ TEST(SplitByKey, KeepsEveryRowOnceInOrder) {
 
 TEST(SplitByKey, SlicesOfSlicesAndEmptyBatches) {
   const Batch batch = MakeBatch(100, 10).Slice(13, 40);
-  const auto slices = SplitByKey(batch, {1}, {0}, arrow::default_memory_pool());
-  ASSERT_TRUE(slices.ok());
+  const auto split = SplitByKey(batch, {1}, {0}, arrow::default_memory_pool());
+  ASSERT_TRUE(split.ok());
   int64_t rows = 0;
-  for (const KeySlice& slice : *slices) rows += slice.rows.row_count();
+  for (const KeySplit::Range& range : split->ranges) rows += split->RowsOf(range).row_count();
   EXPECT_EQ(rows, 40);
-  EXPECT_TRUE(SplitByKey(batch.Slice(0, 0), {1}, {0}, arrow::default_memory_pool())->empty());
+  EXPECT_TRUE(
+      SplitByKey(batch.Slice(0, 0), {1}, {0}, arrow::default_memory_pool())->ranges.empty());
   const auto all = SplitByKey(batch, {}, {0}, arrow::default_memory_pool());
-  ASSERT_EQ(all->size(), 1u);
+  ASSERT_EQ(all->ranges.size(), 1u);
   EXPECT_FALSE(SplitByKey(batch, {9}, {0}, arrow::default_memory_pool()).ok());
 }
 

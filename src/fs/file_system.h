@@ -24,6 +24,15 @@ struct FileInfo {
   std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
 };
 
+/// Many files that become durable together. Thread-safe.
+class SyncBatch {
+ public:
+  virtual ~SyncBatch() = default;
+  /// Makes durable what was closed in this batch; until it succeeds the handles are worth nothing.
+  /// Blocking.
+  virtual Status Sync() = 0;
+};
+
 /// A part file on its way: invisible to every reader until its handle is published (design.md §5).
 /// Not thread-safe.
 class PartFileWriter {
@@ -39,6 +48,12 @@ class PartFileWriter {
   virtual Result<std::string> Persist() = 0;
   /// Makes everything durable and closes. Returns the handle to publish. Blocking.
   virtual Result<std::string> Close() = 0;
+  /// Like Close, durable only with `batch` where the file system can do that for many files at
+  /// once.
+  virtual Result<std::string> CloseInBatch(SyncBatch& batch) {
+    (void)batch;
+    return Close();
+  }
   /// Closes and removes the hidden file.
   virtual Status Discard() = 0;
 };
@@ -61,6 +76,14 @@ class Publisher {
   /// renamed (an existing final name is kAlreadyExists); hidden file gone: final there with that
   /// length is OK, anything else kCorrupt "data is missing".
   virtual std::vector<Status> Publish(const std::vector<std::string>& handles) = 0;
+  /// Begins a batch of about `file_count` files below `directory`, to be called before they are
+  /// opened. nullptr: files are made durable one by one, as they are so few, or as there is no
+  /// other way.
+  virtual std::unique_ptr<SyncBatch> BeginBatch(const std::string& directory, int64_t file_count) {
+    (void)directory;
+    (void)file_count;
+    return nullptr;
+  }
   /// Removes the hidden file of a resume or pending handle; a missing one is OK.
   virtual Status Abandon(const std::string& handle) = 0;
 

@@ -118,6 +118,7 @@ TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, in
   context.memory_pool = parts_.world.memory_pool;
   context.budget = parts_.world.budget;
   context.metrics = parts_.world.metrics;
+  context.request_checkpoint = parts_.request_checkpoint;
   const uint64_t place = std::hash<std::string>{}(operator_id) + static_cast<uint64_t>(subtask);
   context.random_seed = Random(parts_.random_seed ^ place).Next();
   return context;

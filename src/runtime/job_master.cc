@@ -111,6 +111,11 @@ Status JobMaster::OpenAttempt(Opened* opened) {
   attempt.restored = std::move(loaded.data);
   attempt.events = this;
   attempt.ending = &ending_;
+  attempt.request_checkpoint = [this] {
+    Post([this] {
+      if (state_ == State::kRunning) coordinator_->Request();
+    });
+  };
   attempt.on_quiet = [this] {
     Post([this] {
       quiet_ = true;

@@ -50,6 +50,9 @@ struct TaskContext {
   /// Makes the task run at or soon after a wall-clock time in ms (only the earliest pending one is
   /// kept).
   std::function<void(int64_t at_ms)> wake_at;
+  /// Asks for a checkpoint before the next periodic one; may come to nothing, and several are one.
+  /// Thread-safe; null where nobody listens.
+  std::function<void()> request_checkpoint;
 };
 
 /// Where an operator puts what it makes: the next operator of the chain, or the channels at its

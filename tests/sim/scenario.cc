@@ -137,6 +137,9 @@ Scenario Scenario::Draw(uint64_t seed) {
   scenario.source.pause_ms = Pick<int64_t>(random, {0, 1, 10});
   scenario.source.row_step_ms = Pick<int64_t>(random, {30'000, 120'000, 600'000});
   DrawTable(random, &scenario);
+  // Of its own, so that seeds keep what else they mean.
+  Random sorting(seed ^ 0x50275);
+  if (sorting.OneIn(3)) scenario.table_options["sink.sort-by-partition"] = "true";
   scenario.settings.name = "sim";
   runtime::CheckpointSettings& checkpoints = scenario.settings.checkpoints;
   checkpoints.interval_ms = Pick<int64_t>(random, {10, 50, 400});

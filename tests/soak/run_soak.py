@@ -21,8 +21,8 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 from many_partitions import run_many_partitions  # noqa: E402
 
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
-LIMIT_MIB = 256
-BUDGET_MIB = 128
+LIMIT_MIB = 512
+BUDGET_MIB = 256
 ROWS = 2_000_000
 
 JOB = """
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3, help="jobs that are killed until they end (3)")
     parser.add_argument("--minutes", type=float, default=0, help="go on with rounds for so long")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
-    parser.add_argument("--partitions", type=int, default=10_000)
+    parser.add_argument("--partitions", type=int, default=70_000)
     options = parser.parse_args()
     chance = random.Random(options.seed)
     directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-soak-"))

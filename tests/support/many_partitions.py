@@ -1,9 +1,13 @@
-"""Rows of many partitions in random order through one job under a memory limit, for the test run and for long runs."""
+"""Rows of many partitions in random order through one job under limits of memory and descriptors, for the test run and for long runs."""
 import json
 import os
 import pathlib
+import random
+import resource
 import subprocess
 import time
+
+DESCRIPTORS = 1024  # The usual soft limit of a process.
 
 
 class Outcome:
@@ -13,11 +17,15 @@ class Outcome:
         self.seconds = seconds
 
 
+def limit_descriptors():
+    resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+
+
 def run_measured(command, cwd, environment, seconds):
     """Runs a command; returns its exit code, its stderr and the most memory that it held, in MiB."""
     log = pathlib.Path(cwd) / "log"
     with log.open("w") as stderr:
-        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=stderr)
+        process = subprocess.Popen(command, cwd=cwd, env=environment, stdout=subprocess.DEVNULL, stderr=stderr, preexec_fn=limit_descriptors)
         deadline = time.monotonic() + seconds
         while True:
             pid, status, usage = os.wait4(process.pid, os.WNOHANG)
@@ -43,6 +51,9 @@ def run_many_partitions(sluice, directory, partitions, rows, form, limit_mib, bu
                                        directory, environment, seconds)
     taken = time.monotonic() - begin
     problems = []
+    files = sum(1 for _ in (directory / "t").glob("*/part-*"))
+    if files > min(partitions, rows):
+        problems.append(f"{files} files in {partitions} partitions")
     if code != 0:
         problems.append(f"exit code {code}: {log[-1500:]}")
     if peak_mib > limit_mib:
@@ -56,3 +67,35 @@ def run_many_partitions(sluice, directory, partitions, rows, form, limit_mib, bu
     if hidden:
         problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0]}")
     return Outcome(problems, peak_mib, taken)
+
+
+def run_kills(sluice, directory, partitions, rows, form, kills, seconds):
+    """A stream into `partitions` partitions that is killed `kills` times and resumed: every row once, and each restart publishes in bounded time."""
+    directory.mkdir(parents=True)
+    environment = dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC")
+    script = directory / "job.sql"
+    table = f"CREATE TABLE t (id BIGINT, s STRING, k BIGINT) PARTITIONED BY (k) WITH ('connector'='filesystem', 'path'='{directory}/t', 'format'='{form}');\n"
+    script.write_text("SET 'execution.checkpointing.interval' = '1 s';\nSET 'sluice.memory.limit' = '256 mb';\n"
+                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='{rows // 6}', 'fields.id.kind'='sequence', 'fields.id.start'='1', "
+                      f"'fields.id.end'='{rows}');\n{table}"
+                      f"INSERT INTO t SELECT id, 'value of row ' || CAST(id AS STRING), MOD(id * 7919, {partitions}) FROM g;\n")
+    chance = random.Random(partitions)
+    problems = []
+    begin = time.monotonic()
+    command = [str(sluice), "run", str(script)]
+    for _ in range(kills):
+        process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit_descriptors)
+        time.sleep(chance.uniform(0.2, 1.5))
+        process.kill()
+        process.wait()
+    code, log, peak_mib = run_measured(command, directory, environment, seconds)
+    if code != 0:
+        problems.append(f"exit code {code} after {kills} kills: {log[-1500:]}")
+    done = subprocess.run([str(sluice), "run", "-e", table + "SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS ids FROM t", "-D", "execution.runtime-mode=batch",
+                           "--output", "json"], capture_output=True, text=True, env=environment, timeout=seconds)
+    if done.returncode != 0 or json.loads(done.stdout) != {"n": rows, "ids": rows}:
+        problems.append(f"read back {done.stdout.strip() or done.stderr[-1000:]} instead of {rows} rows")
+    hidden = list((directory / "t").glob("*/.part*"))
+    if hidden:
+        problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0]}")
+    return Outcome(problems, peak_mib, time.monotonic() - begin)

@@ -1,6 +1,7 @@
 #include "formats/parquet/parquet_writer.h"
 
 #include <algorithm>
+#include <array>
 
 #include <arrow/api.h>
 #include <arrow/io/memory.h>
@@ -59,6 +60,21 @@ void AddBloomFilters(const ParquetOptions& options, const Schema& schema,
 constexpr int64_t kSampleRows = 1024;
 constexpr int64_t kLeastSampleRows = 256;
 
+/// Of at most kSampleRows hashes. A table of twice that: sorting them took a tenth of the time of a
+/// small file.
+int64_t CountDistinct(const std::vector<uint64_t>& hashes) {
+  std::array<uint64_t, static_cast<size_t>(kSampleRows) * 2> seen{};
+  int64_t distinct = 0;
+  for (const uint64_t hash : hashes) {
+    const uint64_t value = hash | 1;  // 0 is free.
+    size_t slot = (hash >> 32) % seen.size();
+    while (seen[slot] != 0 && seen[slot] != value) slot = (slot + 1) % seen.size();
+    if (seen[slot] == 0) ++distinct;
+    seen[slot] = value;
+  }
+  return distinct;
+}
+
 /// True when nearly every value is another one. A dictionary of such a column holds every value and
 /// saves nothing; parquet-mr finds that out at the end of the first page, we from the first rows.
 /// Measured on 48 partitions of unique ids and texts: the dictionaries took half of the encoder's
@@ -66,11 +82,9 @@ constexpr int64_t kLeastSampleRows = 256;
 Result<bool> ValuesRarelyRepeat(const arrow::RecordBatch& rows, int column) {
   const int64_t sampled = std::min(kSampleRows, rows.num_rows());
   if (sampled < kLeastSampleRows) return false;
-  SLUICE_ASSIGN_OR_RETURN(std::vector<uint64_t> hashes,
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<uint64_t> hashes,
                           expr::HashKeys(*rows.Slice(0, sampled), {column}));
-  std::sort(hashes.begin(), hashes.end());
-  const int64_t distinct = std::unique(hashes.begin(), hashes.end()) - hashes.begin();
-  return distinct > sampled * 3 / 4;
+  return CountDistinct(hashes) > sampled * 3 / 4;
 }
 
 Status LeaveOutDictionaries(const Schema& schema, const Batch& first,

@@ -188,6 +188,43 @@ int FaultyDiskSession::SyncDirectory(const std::string& path) {
   return -verdict.error;
 }
 
+int FaultyDiskSession::OpenFileSystem(const std::string& directory) {
+  int error = 0;
+  const auto lock = Begin("open file system", directory, &error);
+  if (error != 0) return error;
+  FaultyDisk::Place place;
+  const int found = disk_.Resolve(directory, &place);
+  return found < 0 ? found : NewDescriptor(place.inode);
+}
+
+int FaultyDiskSession::SyncFileSystem(int descriptor) {
+  int error = 0;
+  const auto lock = Begin("sync file system", "", &error);
+  if (error != 0) return error;
+  if (Open(descriptor) == nullptr) return -EBADF;
+  const auto verdict = disk_.Decide(disk_.rates_.sync, EIO);
+  if (!verdict.apply) return -verdict.error;
+  for (auto& [id, inode] : disk_.inodes_) {
+    // A failure leaves some of it undone.
+    if (verdict.error != 0 && id % 2 == 0) continue;
+    if (inode.is_directory) {
+      disk_.SyncEntries(id);
+    } else {
+      inode.durable_data = inode.data;
+    }
+  }
+  return -verdict.error;
+}
+
+int64_t FaultyDiskSession::FileSystemOf(const std::string& path) {
+  int error = 0;
+  const auto lock = Begin("stat", path, &error);
+  if (error != 0) return error;
+  FaultyDisk::Place place;
+  const int found = disk_.Resolve(path, &place);
+  return found < 0 ? found : 1;
+}
+
 int FaultyDiskSession::Unlink(const std::string& path) {
   int error = 0;
   const auto lock = Begin("unlink", path, &error);

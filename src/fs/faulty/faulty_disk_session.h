@@ -22,6 +22,9 @@ class FaultyDiskSession final : public Disk {
   int List(const std::string& directory, std::vector<FileInfo>* entries) override;
   int MakeDirectory(const std::string& path) override;
   int SyncDirectory(const std::string& path) override;
+  int OpenFileSystem(const std::string& directory) override;
+  int SyncFileSystem(int descriptor) override;
+  int64_t FileSystemOf(const std::string& path) override;
   int Unlink(const std::string& path) override;
   int RemoveTree(const std::string& path) override;
   int RenameNoReplace(const std::string& from, const std::string& to) override;
@@ -32,6 +35,7 @@ class FaultyDiskSession final : public Disk {
   int open_file_limit() const override {
     return 8;
   }  // Small, so that the limit is met all the time.
+  int64_t least_files_synced_together() const override { return 2; }
 
  private:
   /// Tells the hook, then takes the lock; fails when this run of the machine is over.

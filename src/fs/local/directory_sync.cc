@@ -50,6 +50,24 @@ Status DirectorySync::SyncOne(const std::string& directory) {
   return {};
 }
 
+std::map<std::string, uint64_t> DirectorySync::Noted(const std::set<std::string>& directories) {
+  std::map<std::string, uint64_t> noted;
+  const std::lock_guard lock(mutex_);
+  for (const std::string& directory : directories) {
+    const auto it = changed_.find(directory);
+    if (it != changed_.end()) noted.insert(*it);
+  }
+  return noted;
+}
+
+void DirectorySync::Forget(const std::map<std::string, uint64_t>& noted) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [directory, number] : noted) {
+    const auto it = changed_.find(directory);
+    if (it != changed_.end() && it->second == number) changed_.erase(it);
+  }
+}
+
 bool DirectorySync::NoteFirstUse(const std::string& directory) {
   const std::lock_guard lock(mutex_);
   if (used_.size() >= kUsedLimit) used_.clear();

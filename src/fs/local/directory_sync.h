@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_set>
 
@@ -22,6 +23,9 @@ class DirectorySync {
   /// Makes the noted changes of `directory` and of the folders above it durable; costs nothing when
   /// there are none.
   Status EnsureDurable(const std::string& directory);
+  /// What is noted now of `directories`: to be given to Forget once it is durable by other means.
+  std::map<std::string, uint64_t> Noted(const std::set<std::string>& directories);
+  void Forget(const std::map<std::string, uint64_t>& noted);
   /// Creates `path` and what is missing above it; durable after EnsureDurable(path).
   Status CreateDirectories(const std::string& path);
 

@@ -113,6 +113,16 @@ class PosixDisk final : public Disk {
     return result;
   }
 
+  int OpenFileSystem(const std::string& directory) override {
+    return OrErrno(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  }
+  int SyncFileSystem(int descriptor) override { return OrErrno(syncfs(descriptor)); }
+  int64_t FileSystemOf(const std::string& path) override {
+    struct stat status;
+    if (stat(path.c_str(), &status) < 0) return -errno;
+    return static_cast<int64_t>(status.st_dev);
+  }
+
   int Unlink(const std::string& path) override { return OrErrno(unlink(path.c_str())); }
 
   int RemoveTree(const std::string& path) override {

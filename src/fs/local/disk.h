@@ -36,6 +36,12 @@ class Disk {
   virtual int List(const std::string& directory, std::vector<FileInfo>* entries) = 0;
   virtual int MakeDirectory(const std::string& path) = 0;
   virtual int SyncDirectory(const std::string& path) = 0;
+  /// A descriptor for SyncFileSystem, which reports what fails to reach the disk from now on.
+  virtual int OpenFileSystem(const std::string& directory) = 0;
+  /// Makes everything durable that is on the file system of the descriptor: contents and names.
+  virtual int SyncFileSystem(int descriptor) = 0;
+  /// The number of the file system that a path is on.
+  virtual int64_t FileSystemOf(const std::string& path) = 0;
   virtual int Unlink(const std::string& path) = 0;
   virtual int RemoveTree(const std::string& path) = 0;
   /// -EEXIST when `to` is there.
@@ -48,6 +54,9 @@ class Disk {
 
   /// How many descriptors the writers of one publisher may keep open.
   virtual int open_file_limit() const = 0;
+  /// From this many files or directories on SyncFileSystem is called once instead of a sync for
+  /// each: it waits for what others have written to the same file system, too.
+  virtual int64_t least_files_synced_together() const { return 256; }
 };
 
 /// The disks of this machine; lives for ever.

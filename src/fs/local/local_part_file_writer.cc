@@ -71,7 +71,10 @@ Status LocalPartFileWriter::WriteOut(std::string_view bytes) {
   return {};
 }
 
-Result<std::string> LocalPartFileWriter::Persist() {
+Result<std::string> LocalPartFileWriter::Persist() { return Finish(true); }
+
+// Brings everything to the file; `durable`: and to the disk.
+Result<std::string> LocalPartFileWriter::Finish(bool durable) {
   if (closed_)
     return Status::Internal("Persist of the closed part file " + info_.hidden_path + ".");
   SLUICE_RETURN_NOT_OK(sync_failure_);
@@ -79,7 +82,7 @@ Result<std::string> LocalPartFileWriter::Persist() {
   {
     SLUICE_ASSIGN_OR_RETURN(const OpenFileCache::Use use,
                             publisher_->files_.Acquire(&file_, OpenFileCache::Mode::kExisting));
-    const int result = publisher_->disk_.SyncData(use.descriptor());
+    const int result = durable ? publisher_->disk_.SyncData(use.descriptor()) : 0;
     if (result < 0) {
       sync_failure_ = DiskError(-result, "make durable", info_.hidden_path);
       return sync_failure_;
@@ -97,13 +100,25 @@ Result<std::string> LocalPartFileWriter::Persist() {
       if (cut < 0) return DiskError(-cut, "cut back", info_.hidden_path);
     }
   }
-  SLUICE_RETURN_NOT_OK(publisher_->directories_.EnsureDurable(ParentPath(info_.hidden_path)));
+  if (durable) {
+    SLUICE_RETURN_NOT_OK(publisher_->directories_.EnsureDurable(ParentPath(info_.hidden_path)));
+  }
   info_.length_bytes = written_bytes_;
   return EncodePublishHandle(info_);
 }
 
 Result<std::string> LocalPartFileWriter::Close() {
   SLUICE_ASSIGN_OR_RETURN(std::string handle, Persist());
+  SLUICE_RETURN_NOT_OK(publisher_->files_.Close(&file_));
+  closed_ = true;
+  buffer_.shrink_to_fit();
+  return handle;
+}
+
+Result<std::string> LocalPartFileWriter::CloseInBatch(SyncBatch& batch) {
+  // Only our own publisher begins batches that come here.
+  if (!static_cast<LocalSyncBatch&>(batch).Cover(ParentPath(info_.hidden_path))) return Close();
+  SLUICE_ASSIGN_OR_RETURN(std::string handle, Finish(false));
   SLUICE_RETURN_NOT_OK(publisher_->files_.Close(&file_));
   closed_ = true;
   buffer_.shrink_to_fit();

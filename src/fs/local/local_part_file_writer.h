@@ -23,11 +23,13 @@ class LocalPartFileWriter final : public PartFileWriter {
   }
   Result<std::string> Persist() override;
   Result<std::string> Close() override;
+  Result<std::string> CloseInBatch(SyncBatch& batch) override;
   Status Discard() override;
 
  private:
   friend class LocalPublisher;
 
+  Result<std::string> Finish(bool durable);
   Status FlushBuffer();
   Status WriteOut(std::string_view bytes);
   void ClearBuffer();

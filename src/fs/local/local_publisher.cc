@@ -69,20 +69,57 @@ Status LocalPublisher::CutBack(const HandleInfo& info, int descriptor) {
   return {};
 }
 
+std::unique_ptr<SyncBatch> LocalPublisher::BeginBatch(const std::string& directory,
+                                                      int64_t file_count) {
+  if (file_count < disk_.least_files_synced_together()) return nullptr;
+  if (!directories_.CreateDirectories(directory).ok()) return nullptr;  // Opening a file says why.
+  auto batch = LocalSyncBatch::Begin(&disk_, &directories_, directory);
+  return batch.ok() ? std::move(*batch) : nullptr;
+}
+
 std::vector<Status> LocalPublisher::Publish(const std::vector<std::string>& handles) {
   std::vector<Status> results(handles.size());
+  std::vector<Result<HandleInfo>> infos;
+  std::set<std::string> wanted;
+  for (const std::string& handle : handles) {
+    infos.push_back(DecodePublishHandle(handle));
+    if (infos.back().ok()) wanted.insert(ParentPath(infos.back()->final_path));
+  }
+  // Begun before the renames: it reports what fails from then on.
+  std::unique_ptr<LocalSyncBatch> batch;
+  if (static_cast<int64_t>(wanted.size()) >= disk_.least_files_synced_together()) {
+    auto begun = LocalSyncBatch::Begin(&disk_, &directories_, *wanted.begin());
+    if (begun.ok()) batch = std::move(*begun);
+  }
   std::map<std::string, std::vector<size_t>> by_directory;
   for (size_t i = 0; i < handles.size(); ++i) {
-    auto info = DecodePublishHandle(handles[i]);
-    results[i] = info.ok() ? PublishOne(*info) : info.status();
-    if (results[i].ok()) by_directory[ParentPath(info->final_path)].push_back(i);
+    results[i] = infos[i].ok() ? PublishOne(*infos[i]) : infos[i].status();
+    if (results[i].ok()) by_directory[ParentPath(infos[i]->final_path)].push_back(i);
   }
-  for (const auto& [directory, indices] : by_directory) {
-    // Also when all were there already: the process may have died between the rename and the sync.
+  std::vector<std::string> directories;
+  for (const auto& [directory, indices] : by_directory) directories.push_back(directory);
+  const std::vector<Status> synced = SyncDirectories(directories, batch.get());
+  for (size_t d = 0; d < directories.size(); ++d) {
+    if (synced[d].ok()) continue;
+    for (const size_t i : by_directory[directories[d]]) results[i] = synced[d];
+  }
+  return results;
+}
+
+std::vector<Status> LocalPublisher::SyncDirectories(const std::vector<std::string>& directories,
+                                                    LocalSyncBatch* batch) {
+  // Also when all were there already: the process may have died between the rename and the sync.
+  for (const std::string& directory : directories) {
     directories_.NoteChange(directory);
-    const Status synced = directories_.EnsureDurable(directory);
-    if (synced.ok()) continue;
-    for (const size_t i : indices) results[i] = synced;
+    if (batch != nullptr) (void)batch->Cover(directory);
+  }
+  if (batch != nullptr) {
+    const Status synced = batch->Sync();
+    if (!synced.ok()) return std::vector<Status>(directories.size(), synced);
+  }
+  std::vector<Status> results;
+  for (const std::string& directory : directories) {
+    results.push_back(directories_.EnsureDurable(directory));
   }
   return results;
 }

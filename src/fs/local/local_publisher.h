@@ -17,6 +17,7 @@
 
 #include "fs/file_system.h"
 #include "fs/local/directory_sync.h"
+#include "fs/local/local_sync_batch.h"
 #include "fs/local/open_file_cache.h"
 
 namespace sluice::fs {
@@ -30,12 +31,16 @@ class LocalPublisher final : public Publisher {
                                                const std::string& attempt) override;
   Result<std::unique_ptr<PartFileWriter>> Resume(const std::string& handle) override;
   std::vector<Status> Publish(const std::vector<std::string>& handles) override;
+  std::unique_ptr<SyncBatch> BeginBatch(const std::string& directory, int64_t file_count) override;
   Status Abandon(const std::string& handle) override;
   Result<HandleInfo> Describe(const std::string& handle) const override;
 
  private:
   friend class LocalPartFileWriter;
 
+  /// Makes the renames in these directories durable; status i belongs to directory i.
+  std::vector<Status> SyncDirectories(const std::vector<std::string>& directories,
+                                      LocalSyncBatch* batch);
   /// Renames one file into place; `directory` is what has to be synced then.
   Status PublishOne(const HandleInfo& info);
   Status CheckAlreadyPublished(const HandleInfo& info);

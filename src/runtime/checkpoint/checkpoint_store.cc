@@ -44,12 +44,15 @@ class DiskCheckpointStore final : public CheckpointStore {
     if (found < 0 && found != -ENOENT && found != -ENOTDIR) {
       return fs::DiskError(-found, "look at", path);
     }
-    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
     if (found >= 0) {
       SLUICE_ASSIGN_OR_RETURN(std::string id, ReadWholeFile(path, &disk_));
       // Written before the rename: an empty one was never ours.
-      if (!id.empty()) return JobId{std::move(id), true};
+      if (!id.empty()) {
+        directory_is_durable_ = true;  // Made so before the file was written: a restart saves that.
+        return JobId{std::move(id), true};
+      }
     }
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
     const std::string hidden = Join(directory_, ".job.inprogress");
     const int unlinked = disk_.Unlink(hidden);
     if (unlinked < 0 && unlinked != -ENOENT) return fs::DiskError(-unlinked, "remove", hidden);
@@ -92,13 +95,19 @@ class DiskCheckpointStore final : public CheckpointStore {
     // Leftovers of an attempt whose write failed half-way.
     SLUICE_RETURN_NOT_OK(RemoveTree(folder));
     SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(folder), "create", folder));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
-    SLUICE_RETURN_NOT_OK(WriteFile(Join(folder, kState), files.state));
-    SLUICE_CRASH_POINT("checkpoint.after_state_write");
     const std::string metadata = Join(folder, kMetadata);
     const std::string hidden = Join(folder, "._metadata.inprogress");
-    SLUICE_RETURN_NOT_OK(WriteFile(hidden, files.metadata));
+    // All is written before the first sync: a journal takes it at one go.
+    SLUICE_ASSIGN_OR_RETURN(const int state_file, WriteUnsynced(Join(folder, kState), files.state));
+    SLUICE_CRASH_POINT("checkpoint.after_state_write");
+    const Result<int> metadata_file = WriteUnsynced(hidden, files.metadata);
+    const Status state_synced = SyncAndClose(state_file, Join(folder, kState));
+    SLUICE_RETURN_NOT_OK(metadata_file.status());
+    const Status metadata_synced = SyncAndClose(*metadata_file, hidden);
+    SLUICE_RETURN_NOT_OK(state_synced);
+    SLUICE_RETURN_NOT_OK(metadata_synced);
     SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
     SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
     SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(hidden, metadata), "rename", hidden));
     SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
@@ -229,6 +238,18 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   Status WriteFile(const std::string& path, std::string_view bytes) {
+    SLUICE_ASSIGN_OR_RETURN(const int descriptor, WriteUnsynced(path, bytes));
+    return SyncAndClose(descriptor, path);
+  }
+
+  Status SyncAndClose(int descriptor, const std::string& path) {
+    const Status synced = Check(disk_.SyncData(descriptor), "sync", path);
+    const Status closed = Check(disk_.Close(descriptor), "close", path);
+    return synced.ok() ? closed : synced;
+  }
+
+  // Returns the descriptor, which is open.
+  Result<int> WriteUnsynced(const std::string& path, std::string_view bytes) {
     const int descriptor = disk_.OpenNew(path);
     SLUICE_RETURN_NOT_OK(Check(descriptor, "create", path));
     Status status;
@@ -239,9 +260,9 @@ class DiskCheckpointStore final : public CheckpointStore {
                           : Check(static_cast<int>(std::min<int64_t>(count, 0)), "write", path);
       written += static_cast<size_t>(std::max<int64_t>(count, 0));
     }
-    if (status.ok()) status = Check(disk_.SyncData(descriptor), "sync", path);
-    const Status closed = Check(disk_.Close(descriptor), "close", path);
-    return status.ok() ? closed : status;
+    if (status.ok()) return descriptor;
+    (void)disk_.Close(descriptor);
+    return status;
   }
 
   const std::string directory_;

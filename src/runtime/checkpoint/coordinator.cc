@@ -5,6 +5,10 @@
 namespace sluice::runtime {
 namespace {
 
+// Requested checkpoints: one a second on average, some at once now and then.
+constexpr size_t kRequestedAtOnce = 10;
+constexpr int64_t kRequestedWithinMs = 10'000;
+
 void AddState(CheckpointData* data, const std::string& id, int subtask, StateFields fields) {
   data->operators[id][subtask] = std::move(fields);
 }
@@ -25,7 +29,12 @@ CheckpointCoordinator::CheckpointCoordinator(const CheckpointSettings& settings,
 
 std::optional<int64_t> CheckpointCoordinator::NextTriggerMs() const {
   if (!settings_.interval_ms || pending_) return std::nullopt;
-  return std::max(last_trigger_ms_ + *settings_.interval_ms, last_end_ms_ + settings_.min_pause_ms);
+  int64_t due_ms = last_trigger_ms_ + *settings_.interval_ms;
+  if (requested_) {
+    const bool few = requested_ms_.size() < kRequestedAtOnce;
+    due_ms = std::min(due_ms, few ? last_trigger_ms_ : requested_ms_.front() + kRequestedWithinMs);
+  }
+  return std::max(due_ms, last_end_ms_ + settings_.min_pause_ms);
 }
 
 std::optional<int64_t> CheckpointCoordinator::TimeoutMs() const {
@@ -45,6 +54,11 @@ void CheckpointCoordinator::Begin(const Barrier& barrier, int64_t now_ms, int ta
   pending_->data->created_ms = now_ms;
   pending_->data->stopping = barrier.stopping;
   pending_->data->final = barrier.final;
+  if (std::exchange(requested_, false) &&
+      now_ms < last_trigger_ms_ + settings_.interval_ms.value_or(0)) {
+    requested_ms_.push_back(now_ms);
+    if (requested_ms_.size() > kRequestedAtOnce) requested_ms_.pop_front();
+  }
   last_trigger_ms_ = now_ms;
   for (const SourceHandle& source : pending_->sources) source.source->FreezeSplits();
 }

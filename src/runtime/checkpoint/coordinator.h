@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -30,8 +31,11 @@ class CheckpointCoordinator {
  public:
   CheckpointCoordinator(const CheckpointSettings& settings, int64_t started_ms);
 
-  /// When the next periodic checkpoint is due: nullopt without an interval or while one is under
-  /// way.
+  /// Somebody has a reason for a checkpoint before its time. One that is under way does not count:
+  /// its barrier may have passed already.
+  void Request() { requested_ = true; }
+  /// When the next checkpoint is due: nullopt without an interval or while one is under way. One
+  /// that was requested is due at once, as long as there were few of them.
   std::optional<int64_t> NextTriggerMs() const;
   /// When the one under way is given up: nullopt when none is, or when it is being written already.
   std::optional<int64_t> TimeoutMs() const;
@@ -70,6 +74,8 @@ class CheckpointCoordinator {
 
   const CheckpointSettings settings_;
   std::unique_ptr<Pending> pending_;
+  bool requested_ = false;
+  std::deque<int64_t> requested_ms_;  // When the last ones began that were requested.
   int64_t last_trigger_ms_;
   int64_t last_end_ms_;
   int64_t failures_in_a_row_ = 0;

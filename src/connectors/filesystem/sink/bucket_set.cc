@@ -15,12 +15,29 @@ struct BucketSet::Closing {
   Status status;
 };
 
-BucketSet::BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context,
+/// Files that one job on the I/O pool writes.
+struct BucketSet::WholeJob {
+  WholeJob(MemoryBudget* budget, HeldBytes* held) : share(budget, held) {}
+
+  Status Write(const BucketSet& set, fs::FileSystem& file_system);
+  Result<FileCommittable> WriteOne(const BucketSet& set, fs::FileSystem& file_system,
+                                   formats::RowEncoder* encoder, size_t index);
+
+  std::vector<WholeFile> files;
+  std::vector<std::string> paths;
+  std::shared_ptr<fs::SyncBatch> batch;
+  BudgetShare share;
+  std::vector<FileCommittable> written;
+  Status status;
+};
+
+BucketSet::BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context, HeldBytes* held,
                      std::shared_ptr<fs::FileSystem> file_system, WriterNames names)
     : plan_(*plan),
       context_(*context),
       file_system_(std::move(file_system)),
       names_(std::move(names)),
+      held_(*held),
       open_files_metric_(context->metrics->Counter(runtime::metric::kOpenFiles)),
       early_rolls_metric_(context->metrics->Counter(runtime::metric::kEarlyRolls)),
       io_(std::make_unique<IoScope>(context->io_pool, context->wake)) {}
@@ -42,6 +59,11 @@ void BucketSet::DiscardUnnamed() {
       (void)closing->file->Discard();
     } else if (!closing->committable.handle.empty()) {
       (void)file_system_->publisher().Abandon(closing->committable.handle);
+    }
+  }
+  for (const auto& job : whole_jobs_) {
+    for (const FileCommittable& file : job->written) {
+      (void)file_system_->publisher().Abandon(file.handle);
     }
   }
   for (const FileCommittable& file : closed_) {
@@ -88,15 +110,9 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
   }
   if (bucket->file) return {};
   if (open_files_ >= plan_.limits.open_files) CloseColdest(bucket);
-  std::string directory = bucket->partition.directory;
-  if (plan_.overwrite && file_system_->has_directories()) {
-    directory = StagingDirectory(directory, names_.lineage);
-    staging_.insert(directory);
-  }
-  const std::string final_path =
-      fs::JoinPath(directory, names_.prefix + std::to_string(next_number_));
+  const std::string final_path = NewPath(bucket->partition);
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
-  ++next_number_;
+  if (std::exchange(bucket->rows_have_waited, false)) now_ms = bucket->first_row_ms;
   if (plan_.layout.format->encoding == formats::Encoding::kRow) {
     SetFile(bucket, std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
   } else {
@@ -106,6 +122,15 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
     SetFile(bucket, std::move(file));
   }
   return {};
+}
+
+std::string BucketSet::NewPath(const PartitionRef& partition) {
+  std::string directory = partition.directory;
+  if (plan_.overwrite && file_system_->has_directories()) {
+    directory = StagingDirectory(directory, names_.lineage);
+    staging_.insert(directory);
+  }
+  return fs::JoinPath(directory, names_.prefix + std::to_string(next_number_++));
 }
 
 BulkWriterMaker BucketSet::MakerOf(const FileLayout& layout, std::string state) const {
@@ -238,6 +263,98 @@ void BucketSet::StartClosing(std::unique_ptr<PartFile> file, PartitionRef partit
         closing_.erase(at);
         return {};
       });
+}
+
+Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
+                                                      fs::FileSystem& file_system,
+                                                      formats::RowEncoder* encoder, size_t index) {
+  const WholeFile& file = files[index];
+  fs::Publisher& publisher = file_system.publisher();
+  publisher.WaitForRoom();
+  SLUICE_ASSIGN_OR_RETURN(auto writer, publisher.Open(paths[index], set.names_.tag));
+  std::unique_ptr<PartFile> part;
+  const int64_t now_ms = file.first_row_ms;  // Nobody asks for the age of a file that ends at once.
+  if (encoder != nullptr) {
+    std::string text;
+    std::vector<size_t> row_ends;
+    part = std::make_unique<PartFile>(std::move(writer), now_ms, set.context_.budget, &set.held_);
+    Status status = encoder->Encode(file.rows, &text, &row_ends);
+    if (status.ok()) status = part->AppendText(text, file.rows.row_count(), now_ms);
+    if (!status.ok()) {
+      (void)part->Discard();
+      return status;
+    }
+  } else {
+    SLUICE_ASSIGN_OR_RETURN(
+        part, PartFile::MakeBulk(std::move(writer), set.MakerOf(set.plan_.layout, {}), now_ms,
+                                 set.context_.budget, &set.held_));
+    const Status status = part->AppendRows(file.rows, now_ms);
+    if (!status.ok()) {
+      (void)part->Discard();
+      return status;
+    }
+  }
+  auto handle = part->Close(batch.get());
+  if (!handle.ok()) {
+    (void)part->Discard();
+    return handle.status();
+  }
+  return FileCommittable{.handle = std::move(*handle),
+                         .partition = file.partition,
+                         .row_count = file.rows.row_count(),
+                         .size_bytes = part->info().size_bytes,
+                         .first_row_ms = file.first_row_ms};
+}
+
+Status BucketSet::WholeJob::Write(const BucketSet& set, fs::FileSystem& file_system) {
+  const formats::Format& format = *set.plan_.layout.format;
+  std::unique_ptr<formats::RowEncoder> encoder;
+  if (format.encoding == formats::Encoding::kRow) {
+    SLUICE_ASSIGN_OR_RETURN(
+        encoder, format.make_encoder(
+                     set.plan_.layout.options, set.plan_.layout.schema, formats::Framing::kFile,
+                     {.session_zone = set.plan_.session_zone, .pool = set.context_.memory_pool}));
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    SLUICE_ASSIGN_OR_RETURN(auto committable, WriteOne(set, file_system, encoder.get(), i));
+    written.push_back(std::move(committable));
+  }
+  return {};
+}
+
+void BucketSet::WriteWhole(std::vector<WholeFile> files) {
+  if (files.empty()) return;
+  auto job = std::make_shared<WholeJob>(context_.budget, &held_);
+  int64_t bytes = 0;
+  for (const WholeFile& file : files) {
+    bytes += file.rows.byte_size();
+    job->paths.push_back(NewPath(file.partition));
+  }
+  job->share.Set(bytes);
+  job->files = std::move(files);
+  job->batch = batch_;
+  whole_jobs_.push_back(job);
+  io_->Submit(
+      [this, job] {
+        job->status = job->Write(*this, *file_system_);
+        job->files.clear();
+        job->share.Set(0);
+      },
+      [this, at = std::prev(whole_jobs_.end())]() -> Status {
+        const Status status = (*at)->status;
+        if (!status.ok()) return status;  // Stays in the list, to be discarded with the rest.
+        for (FileCommittable& file : (*at)->written) closed_.push_back(std::move(file));
+        whole_jobs_.erase(at);
+        return {};
+      });
+}
+
+bool BucketSet::EndBatch() {
+  if (batch_ == nullptr) return true;
+  auto status = std::make_shared<Status>();
+  io_->Submit([status, batch = std::exchange(batch_, nullptr)] { *status = batch->Sync(); },
+              [status]() -> Status { return *status; });
+  return false;
 }
 
 Status BucketSet::Close(Bucket* bucket, int64_t now_ms) {

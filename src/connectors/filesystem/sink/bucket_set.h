@@ -25,6 +25,14 @@
 
 namespace sluice::connectors::filesystem {
 
+/// Rows of one partition that are all that it gets before the barrier: a file from beginning to
+/// end.
+struct WholeFile {
+  PartitionRef partition;
+  Batch rows;
+  int64_t first_row_ms = 0;
+};
+
 struct Bucket {
   Bucket(PartitionRef partition_ref, int64_t now_ms, MemoryBudget* budget, HeldBytes* held)
       : partition(std::move(partition_ref)), first_row_ms(now_ms), waiting(budget, held) {}
@@ -34,6 +42,8 @@ struct Bucket {
   std::unique_ptr<PartFile> file;
   RowBuffer waiting;  // Bulk formats only.
   int64_t last_row_ms = 0;
+  /// Its rows have waited since first_row_ms: the file that they open counts as open since then.
+  bool rows_have_waited = false;
   std::list<Bucket*>::iterator recency;
   std::list<Bucket*>::iterator open_recency;  // Valid while there is a file.
 
@@ -62,7 +72,8 @@ struct ResumedFile {
 
 class BucketSet {
  public:
-  BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context,
+  /// `held` outlives the set.
+  BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context, HeldBytes* held,
             std::shared_ptr<fs::FileSystem> file_system, WriterNames names);
   ~BucketSet();
 
@@ -83,6 +94,19 @@ class BucketSet {
   Status Close(Bucket* bucket, int64_t now_ms);
   /// Hands waiting rows to the encoder; opens a file for them where there is none.
   Status WriteWaiting(Bucket* bucket, int64_t now_ms);
+  /// Starts to write files of partitions that have no bucket, each from beginning to end.
+  void WriteWhole(std::vector<WholeFile> files);
+  /// About `file_count` files of WriteWhole become durable together from here to EndBatch, where
+  /// the file system does that. `root`: the table's.
+  void BeginBatch(const std::string& root, int64_t file_count) {
+    if (batch_ == nullptr) batch_ = file_system_->publisher().BeginBatch(root, file_count);
+  }
+  /// False while the batch is being made durable; to be called when idle().
+  bool EndBatch();
+  /// Runs blocking work of the owner, as IoScope::Submit.
+  void RunIo(std::function<void()> work, std::function<Status()> done) {
+    io_->Submit(std::move(work), std::move(done));
+  }
   /// Starts to make the open file durable as far as it is written.
   void Persist(Bucket* bucket);
   /// Starts to reopen a file of a restored checkpoint; one that cannot be continued by this layout
@@ -94,7 +118,10 @@ class BucketSet {
 
   /// Takes in what the I/O pool has finished.
   Status Collect() { return io_->Collect(); }
-  bool busy() const { return waiting_for_room_ || io_->in_flight() >= plan_.limits.closing_files; }
+  bool busy() const {
+    return waiting_for_room_ || io_->in_flight() >= plan_.limits.closing_files ||
+           whole_jobs_.size() >= kWholeJobs;
+  }
   bool idle() const { return io_->in_flight() == 0; }
   bool empty() const { return buckets_.empty(); }
 
@@ -107,7 +134,12 @@ class BucketSet {
 
  private:
   struct Closing;
+  struct WholeJob;
+  /// Jobs of whole files at once: each holds up to a piece of rows and an encoder.
+  static constexpr size_t kWholeJobs = 16;
 
+  /// The path of a new file of a partition; takes a number for it.
+  std::string NewPath(const PartitionRef& partition);
   Status OpenFileOf(Bucket* bucket, int64_t now_ms);
   Status WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms);
   void SetFile(Bucket* bucket, std::unique_ptr<PartFile> file);
@@ -126,12 +158,14 @@ class BucketSet {
   runtime::TaskContext& context_;
   const std::shared_ptr<fs::FileSystem> file_system_;
   const WriterNames names_;
-  HeldBytes held_{0};  // Outlives the files below.
+  HeldBytes& held_;
   std::unordered_map<std::string, std::unique_ptr<Bucket>> buckets_;
   std::list<Bucket*> recency_;       // Coldest first.
   std::list<Bucket*> open_recency_;  // The same, of those with a file.
   std::list<std::shared_ptr<Closing>> closing_;
-  std::set<std::string> staging_;  // Directories made for INSERT OVERWRITE.
+  std::list<std::shared_ptr<WholeJob>> whole_jobs_;
+  std::shared_ptr<fs::SyncBatch> batch_;  // Of whole files that are not durable yet.
+  std::set<std::string> staging_;         // Directories made for INSERT OVERWRITE.
   std::vector<FileCommittable> closed_;
   int64_t next_number_ = 0;
   int64_t open_files_ = 0;

@@ -158,18 +158,49 @@ Result<CommitPolicies> MakeCommitPolicies(const PartitionCommitOptions& options)
   return policies;
 }
 
-Status CommitPartition(fs::FileSystem& file_system, const CommitPolicies& policies,
-                       const PartitionCommit& commit, const std::string& tag) {
+namespace {
+
+Status Explained(Status status, const PartitionCommit& commit) {
+  return std::move(status).WithContext("While committing the partition " +
+                                       commit.partition.directory + ".");
+}
+
+Status CommitOne(fs::FileSystem& file_system, const CommitPolicies& policies,
+                 const PartitionCommit& commit, const std::string& tag) {
   SLUICE_CRASH_POINT("sink.before_partition_commit");
   bool first = true;
   for (const auto& policy : policies) {
     if (!first) SLUICE_CRASH_POINT("sink.between_policies");
     first = false;
-    SLUICE_RETURN_NOT_OK(
-        policy->Commit(file_system, commit, tag)
-            .WithContext("While committing the partition " + commit.partition.directory + "."));
+    SLUICE_RETURN_NOT_OK(Explained(policy->Commit(file_system, commit, tag), commit));
   }
   SLUICE_CRASH_POINT("sink.after_partition_commit");
+  return {};
+}
+
+}  // namespace
+
+Status CommitPolicy::CommitAll(fs::FileSystem& file_system,
+                               const std::vector<PartitionCommit>& commits,
+                               const std::string& tag) {
+  for (const PartitionCommit& commit : commits) {
+    SLUICE_RETURN_NOT_OK(Explained(Commit(file_system, commit, tag), commit));
+  }
+  return {};
+}
+
+Status CommitPartitions(fs::FileSystem& file_system, const CommitPolicies& policies,
+                        const std::vector<PartitionCommit>& commits, const std::string& tag) {
+  // Of several policies each partition has all before the next has any.
+  if (policies.size() == 1 && commits.size() > 1) {
+    SLUICE_CRASH_POINT("sink.before_partition_commit");
+    SLUICE_RETURN_NOT_OK(policies.front()->CommitAll(file_system, commits, tag));
+    SLUICE_CRASH_POINT("sink.after_partition_commit");
+    return {};
+  }
+  for (const PartitionCommit& commit : commits) {
+    SLUICE_RETURN_NOT_OK(CommitOne(file_system, policies, commit, tag));
+  }
   return {};
 }
 

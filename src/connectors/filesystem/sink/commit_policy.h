@@ -39,14 +39,18 @@ class CommitPolicy {
   /// `tag` goes into hidden names, so that what a crash leaves behind is known as ours.
   virtual Status Commit(fs::FileSystem& file_system, const PartitionCommit& commit,
                         const std::string& tag) = 0;
+  /// The same for several partitions. One that can do what many of them need at once overrides it.
+  virtual Status CommitAll(fs::FileSystem& file_system, const std::vector<PartitionCommit>& commits,
+                           const std::string& tag);
 };
 using CommitPolicies = std::vector<std::shared_ptr<CommitPolicy>>;
 
 /// In the order of the option. Loads libraries; fails with kInvalidArgument naming the option.
 Result<CommitPolicies> MakeCommitPolicies(const PartitionCommitOptions& options);
 
-/// Runs the policies in their order. Fails at the first that fails.
-Status CommitPartition(fs::FileSystem& file_system, const CommitPolicies& policies,
-                       const PartitionCommit& commit, const std::string& tag);
+/// Runs the policies in their order for one partition after the other. Fails at the first that
+/// fails.
+Status CommitPartitions(fs::FileSystem& file_system, const CommitPolicies& policies,
+                        const std::vector<PartitionCommit>& commits, const std::string& tag);
 
 }  // namespace sluice::connectors::filesystem

@@ -49,6 +49,13 @@ CommitTrigger::Answer CommitTrigger::Ask(const PartitionValues& values, int64_t 
   return due ? Answer::kDue : Answer::kNotYet;
 }
 
+std::optional<int64_t> CommitTrigger::DueAfterWatermark(const PartitionValues& values) const {
+  if (kind_ == TriggerKind::kProcessTime) return std::nullopt;
+  const std::optional<int64_t> local_ms = extractor_.LocalMillis(values);
+  if (!local_ms) return std::nullopt;
+  return SaturatingAdd(zone_.LocalToInstantMillis(*local_ms), delay_ms_);
+}
+
 std::string CommitTrigger::Explain(const PartitionValues& values, int64_t first_row_ms,
                                    int64_t watermark_ms) const {
   if (kind_ == TriggerKind::kProcessTime) {

@@ -24,6 +24,9 @@ class CommitTrigger {
   Answer Ask(const PartitionValues& values, int64_t first_row_ms, int64_t watermark_ms,
              int64_t now_ms) const;
 
+  /// The watermark above which the partition is due; nullopt when no watermark makes it so.
+  std::optional<int64_t> DueAfterWatermark(const PartitionValues& values) const;
+
   /// What the partition waits for, for status texts: "needs a watermark after 2020-05-20 09:00:00
   /// …".
   std::string Explain(const PartitionValues& values, int64_t first_row_ms,

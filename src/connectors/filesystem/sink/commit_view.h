@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -56,6 +57,24 @@ class CommitView {
     return attempt_id == attempt_id_ && committed_.contains(StableHash(directory));
   }
 
+  /// A partition got rows that is due above this watermark.
+  void AddDueAfter(const std::string& attempt_id, int64_t watermark_ms) {
+    const std::lock_guard lock(mutex_);
+    // A writer may be there before the committer, which begins an attempt.
+    if (attempt_id != due_attempt_id_) due_after_.clear();
+    due_attempt_id_ = attempt_id;
+    due_after_.insert(watermark_ms);
+  }
+  /// True when there are such below `watermark_ms`; they are forgotten.
+  bool TakeDue(const std::string& attempt_id, int64_t watermark_ms) {
+    const std::lock_guard lock(mutex_);
+    if (attempt_id != due_attempt_id_) return false;
+    const auto end = due_after_.lower_bound(watermark_ms);
+    const bool any = end != due_after_.begin();
+    due_after_.erase(due_after_.begin(), end);
+    return any;
+  }
+
   int64_t watermark_ms(const std::string& attempt_id) const {
     const std::lock_guard lock(mutex_);
     return attempt_id == attempt_id_ ? watermark_ms_ : runtime::kMinWatermarkMs;
@@ -74,6 +93,8 @@ class CommitView {
   std::string attempt_id_;
   std::unordered_map<std::string, int64_t> first_row_ms_;
   std::unordered_set<uint64_t> committed_;
+  std::set<int64_t> due_after_;  // Watermarks; partitions of one hour share theirs.
+  std::string due_attempt_id_;
   int64_t watermark_ms_ = runtime::kMinWatermarkMs;
 };
 

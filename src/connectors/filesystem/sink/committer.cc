@@ -15,8 +15,10 @@ namespace {
 
 // 2 adds "compaction", "source_positions" and "held_back_by".
 constexpr int64_t kStateVersion = 2;
-// Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs.
+// Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs; and
+// of many files so many that their directories are worth one sync together.
 constexpr size_t kFilesPerJob = 32;
+constexpr size_t kJobsOfMany = 8;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
 
@@ -129,6 +131,9 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
   sweep_.known_names = names_used_;
   sweep_wanted_ = true;
   plan_->view->SetCommitted(context().attempt_id, partitions_.committed());
+  for (const PendingPartitions::Waiting& waiting : partitions_.List()) {
+    NoteDue(waiting.partition);
+  }
   ShareView();
   return {};
 }
@@ -180,6 +185,11 @@ Status FileCommitter::ProcessWatermark(int64_t millis, runtime::Output& out) {
   watermark_ms_ = millis;
   context().metrics->Counter(runtime::metric::kWatermarkMs) = millis;
   plan_->view->SetWatermark(context().attempt_id, millis);
+  // A checkpoint whose barrier comes behind this watermark commits them.
+  if (plan_->trigger && plan_->commit.early_checkpoint && millis != runtime::kMaxWatermarkMs &&
+      plan_->view->TakeDue(context().attempt_id, millis) && context().request_checkpoint) {
+    context().request_checkpoint();
+  }
   return out.EmitWatermark(millis);
 }
 
@@ -247,6 +257,12 @@ void FileCommitter::AddPlanned(runtime::CheckpointId checkpoint,
   }
 }
 
+void FileCommitter::NoteDue(const PartitionRef& partition) {
+  if (!plan_->trigger) return;
+  const auto due = plan_->trigger->DueAfterWatermark(partition.values);
+  if (due) plan_->view->AddDueAfter(context().attempt_id, *due);
+}
+
 void FileCommitter::ShareView() {
   if (plan_->trigger) plan_->view->SetPending(context().attempt_id, partitions_.FirstRows());
 }
@@ -303,11 +319,12 @@ void FileCommitter::PublishFiles(size_t count) {
   }
   std::map<std::string, std::vector<size_t>> group;
   size_t group_files = 0;
+  const size_t files_per_job = std::max(kFilesPerJob, count / kJobsOfMany);
   publishing_jobs_ = 1;  // Held until all are handed over.
   for (auto& [directory, files] : by_directory) {
     group_files += files.size();
     group[directory] = std::move(files);
-    if (group_files < kFilesPerJob) continue;
+    if (group_files < files_per_job) continue;
     PublishGroup(std::exchange(group, {}));
     group_files = 0;
   }
@@ -326,7 +343,7 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
 
 void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_directory) {
   struct Job {
-    std::vector<std::vector<std::string>> handles;  // By directory.
+    std::vector<std::vector<std::string>> handles;  // In two halves, directories stay together.
     std::map<std::string, std::string>
         merged;  // Handle of a raw file -> what it may be merged into.
     int64_t file_count = 0;
@@ -334,8 +351,11 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
     Status status;
   };
   auto job = std::make_shared<Job>();
+  size_t directories_left = (by_directory.size() + 1) / 2;
+  job->handles.emplace_back();
   for (const auto& [directory, files] : by_directory) {
-    auto& handles = job->handles.emplace_back();
+    if (directories_left-- == 0) job->handles.emplace_back();
+    auto& handles = job->handles.back();
     for (const size_t i : files) {
       const std::string& handle = pending_files_[i].file.handle;
       handles.push_back(handle);
@@ -438,10 +458,7 @@ Status FileCommitter::StartCommitting() {
   auto status = std::make_shared<Status>();
   io_->Submit(
       [commits, status, file_system = file_system_, plan = plan_, tag = tag_] {
-        for (const PartitionCommit& commit : *commits) {
-          *status = CommitPartition(*file_system, plan->policies, commit, tag);
-          if (!status->ok()) return;
-        }
+        *status = CommitPartitions(*file_system, plan->policies, *commits, tag);
       },
       [this, due, status]() -> Status {
         if (!status->ok()) return *status;

@@ -67,6 +67,8 @@ class FileCommitter final : public runtime::Operator {
   std::vector<PendingPartitions::Due> FindDue();
   void ReportUntimed(const std::vector<PartitionRef>& untimed);
   void ShareView();
+  /// The view tells when the watermark has passed what the partition waits for.
+  void NoteDue(const PartitionRef& partition);
   /// False for the directories that get late rows.
   bool IsOwn(const std::string& directory) const {
     return !plan_->trigger || late_root_.empty() || !directory.starts_with(late_root_ + "/");

@@ -30,6 +30,16 @@ struct WriterLimits {
   int64_t closing_files = 64;
   /// A row group is ended early only when that gives back at least this much.
   int64_t early_row_group_bytes = 1 << 20;
+  /// Rows are sorted by partition (SortRows::kAuto) from a batch on that has this many partitions
+  /// with this few rows each, on average.
+  int64_t many_partitions = 64;
+  int64_t few_rows = 128;
+  /// Sorted rows of a partition that are worth an open file.
+  int64_t open_file_bytes = 64 << 10;
+  /// Rows that are sorted at once, and sorted ones that are kept in memory; beyond, on disk. Of one
+  /// writer; less under a small memory limit.
+  int64_t sort_bytes = 16 << 20;
+  int64_t sorted_bytes = 64 << 20;
 };
 
 struct FileSinkPlan {
@@ -65,6 +75,8 @@ struct FileSinkPlan {
   bool spans_checkpoints = false;
   CompactionOptions compaction;
   WriterLimits limits;
+  SortRows sort_rows = SortRows::kAuto;
+  std::string temporary_directory;  // Of sorted rows beyond the memory; "": the system's.
   std::shared_ptr<CommitView> view = std::make_shared<CommitView>();
   /// Delete what a newer, abandoned run has published after the restored checkpoint.
   bool remove_abandoned = false;

@@ -261,6 +261,7 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
       name == table_.options.end() ? std::string(kDefaultPartitionName) : name->second;
   plan->streaming = context_.streaming;
   plan->overwrite = request.overwrite;
+  plan->sort_rows = options_.sort_rows;
   plan->commit = options_.commit;
   SLUICE_ASSIGN_OR_RETURN(plan->policies, MakeCommitPolicies(options_.commit));
   for (const PolicyKind kind : options_.commit.policies) {

@@ -11,6 +11,13 @@
 
 namespace sluice::connectors::filesystem {
 
+namespace {
+
+// Files that one job on the I/O pool writes.
+constexpr size_t kFilesOfJob = 64;
+
+}  // namespace
+
 Status FileWriter::Open(runtime::TaskContext& context) {
   SLUICE_RETURN_NOT_OK(Operator::Open(context));
   SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
@@ -39,7 +46,8 @@ Status FileWriter::MakeBuckets() {
   name_prefix_ = PartNamePrefix(uuid, context().subtask, plan_->streaming);
   const std::string file_prefix =
       (plan_->compaction.enabled ? std::string(kRawPrefix) : std::string()) + name_prefix_;
-  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), file_system_,
+  sorter_ = std::make_unique<PartitionSorter>(plan_.get(), &context(), &held_);
+  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), &held_, file_system_,
                                          WriterNames{.lineage = lineage_,
                                                      .tag = MakeTag(lineage_, context().attempt_id),
                                                      .prefix = file_prefix});
@@ -56,6 +64,7 @@ Status FileWriter::Restore(const runtime::RestoredState& state) {
   for (size_t i = static_cast<size_t>(context().subtask); i < files.size(); i += parallelism) {
     buckets_->Resume(std::move(files[i]));
   }
+  first_rows_wanted_ = true;
   phase_ = Phase::kRestoring;
   SLUICE_RETURN_NOT_OK(buckets_->Collect());
   if (buckets_->idle()) phase_ = Phase::kRunning;
@@ -121,11 +130,22 @@ Result<PartitionRef> FileWriter::PartitionOf(const arrow::RecordBatch& rows, int
 Status FileWriter::Process(Batch batch, runtime::Output& out) {
   (void)out;
   if (batch.row_count() == 0) return {};
+  // What was lost is made up for soon, whatever the interval.
+  if (std::exchange(first_rows_wanted_, false) && context().request_checkpoint) {
+    context().request_checkpoint();
+  }
   context().metrics->Counter(runtime::metric::kRowsOut) += batch.row_count();
   // Rows of the batch before may still wait for the disk: they keep their text and go first.
   for (Group& group : groups_) {
     if (group.whole) group.text = text_;
     group.whole = false;
+  }
+  if (!sorting_) {
+    SLUICE_ASSIGN_OR_RETURN(sorting_, HasManyPartitions(batch));
+  }
+  if (sorting_) {
+    SLUICE_RETURN_NOT_OK(AddToSorter(batch));
+    return Advance(out);
   }
   const size_t first_group = groups_.size();
   SLUICE_RETURN_NOT_OK(encoder_ ? SplitText(batch) : SplitRows(batch));
@@ -173,13 +193,13 @@ Status FileWriter::SplitText(const Batch& batch) {
 
 Status FileWriter::SplitRows(const Batch& batch) {
   SLUICE_ASSIGN_OR_RETURN(
-      auto slices,
+      const expr::KeySplit split,
       expr::SplitByKey(batch, dynamic_columns_, plan_->file_columns, context().memory_pool));
-  groups_.reserve(groups_.size() + slices.size());
-  for (expr::KeySlice& slice : slices) {
+  groups_.reserve(groups_.size() + split.ranges.size());
+  for (const expr::KeySplit::Range& range : split.ranges) {
     Group& group = groups_.emplace_back();
-    SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(*batch.rows(), slice.key_row));
-    group.rows = std::move(slice.rows);
+    SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(*batch.rows(), range.key_row));
+    group.rows = split.RowsOf(range);
   }
   return {};
 }
@@ -208,7 +228,13 @@ void FileWriter::SortOutLateRows(size_t first) {
 
 Status FileWriter::AppendGroup(Group* group, bool* done) {
   const int64_t now_ms = context().clock->NowMillis();
-  Bucket* bucket = buckets_->Get(group->partition, now_ms);
+  if (plan_->trigger && buckets_->Find(group->partition.directory) == nullptr) {
+    NoteDue(group->partition);
+  }
+  Bucket* bucket = buckets_->Get(group->partition, group->waits_since_ms.value_or(now_ms));
+  if (group->waits_since_ms && bucket->file == nullptr && bucket->waiting.row_count() == 0) {
+    bucket->rows_have_waited = true;
+  }
   if (!encoder_) {
     *done = true;
     return buckets_->AppendRows(bucket, group->rows, now_ms);
@@ -251,7 +277,7 @@ Status FileWriter::ProcessWatermark(int64_t millis, runtime::Output& out) {
 }
 
 bool FileWriter::Ready() const {
-  return phase_ == Phase::kRunning && groups_.empty() && !buckets_->busy();
+  return phase_ == Phase::kRunning && groups_.empty() && !sorter_waits_ && !buckets_->busy();
 }
 
 Status FileWriter::Poll(runtime::Output& out) {
@@ -263,7 +289,9 @@ Status FileWriter::Advance(runtime::Output& out) {
   SLUICE_RETURN_NOT_OK(buckets_->Collect());
   if (phase_ == Phase::kRestoring && buckets_->idle()) phase_ = Phase::kRunning;
   if (phase_ == Phase::kPreparing || phase_ == Phase::kFinishing) return AdvanceClosing(out);
+  if (!sorter_waits_ && sorter_->full()) SLUICE_RETURN_NOT_OK(SortStaged());
   SLUICE_RETURN_NOT_OK(DrainGroups());
+  SpillIfCrowded();
   SLUICE_RETURN_NOT_OK(buckets_->ShrinkToBudget(context().clock->NowMillis()));
   ScheduleTimer();
   return {};
@@ -291,14 +319,15 @@ Status FileWriter::RollOnTimer() {
   return {};
 }
 
-bool FileWriter::IsDue(const Bucket& bucket, int64_t now_ms) const {
+bool FileWriter::IsDue(const PartitionRef& partition, int64_t bucket_since_ms,
+                       int64_t now_ms) const {
   if (!plan_->trigger) return false;
   const std::string& attempt = context().attempt_id;
-  const auto pending_since_ms = plan_->view->first_row_ms(attempt, bucket.partition.directory);
+  const auto pending_since_ms = plan_->view->first_row_ms(attempt, partition.directory);
   const int64_t first_row_ms =
-      std::min(bucket.first_row_ms, pending_since_ms.value_or(bucket.first_row_ms));
+      std::min(bucket_since_ms, pending_since_ms.value_or(bucket_since_ms));
   const int64_t watermark_ms = std::max(watermark_ms_, plan_->view->watermark_ms(attempt));
-  return plan_->trigger->Ask(bucket.partition.values, first_row_ms, watermark_ms, now_ms) ==
+  return plan_->trigger->Ask(partition.values, first_row_ms, watermark_ms, now_ms) ==
          CommitTrigger::Answer::kDue;
 }
 
@@ -307,28 +336,196 @@ bool FileWriter::MustClose(const Bucket& bucket, int64_t now_ms) const {
   if (!encoder_ && !plan_->spans_checkpoints) return true;
   if (bucket.file == nullptr && bucket.waiting.row_count() == 0) return true;
   const PartFileInfo info = bucket.file ? bucket.file->info() : PartFileInfo();
-  return plan_->rolling.ShouldRollOnCheckpoint(info) || IsDue(bucket, now_ms);
+  // Rows that waited in the sorter met no timer meanwhile.
+  if (bucket.file && info.opened_ms == bucket.first_row_ms &&
+      plan_->rolling.check_interval_ms() > 0 && plan_->rolling.ShouldRollOnTimer(info, now_ms)) {
+    return true;
+  }
+  return plan_->rolling.ShouldRollOnCheckpoint(info) ||
+         IsDue(bucket.partition, bucket.first_row_ms, now_ms);
+}
+
+bool FileWriter::EndsAtOnce(const PartitionSorter::Entry& entry, int64_t bytes,
+                            int64_t now_ms) const {
+  // Encoded it may be larger: a file that might have to roll goes the long way.
+  constexpr int64_t kEncodedFactor = 16;
+  if (bytes * kEncodedFactor > plan_->rolling.file_size_bytes()) return false;
+  if (phase_ == Phase::kFinishing || barrier_.stopping || barrier_.final) return true;
+  if (!encoder_ && !plan_->spans_checkpoints) return true;
+  const PartFileInfo info{
+      .size_bytes = 0, .opened_ms = entry.first_row_ms, .last_write_ms = entry.first_row_ms};
+  const bool old =
+      plan_->rolling.check_interval_ms() > 0 && plan_->rolling.ShouldRollOnTimer(info, now_ms);
+  return old || plan_->rolling.ShouldRollOnCheckpoint(info) ||
+         IsDue(entry.partition, entry.first_row_ms, now_ms);
+}
+
+void FileWriter::NoteDue(const PartitionRef& partition) {
+  if (!plan_->trigger || !plan_->commit.early_checkpoint) return;
+  const auto due = plan_->trigger->DueAfterWatermark(partition.values);
+  // Late rows wait for the next periodic checkpoint.
+  if (due && watermark_ms_ <= *due) plan_->view->AddDueAfter(context().attempt_id, *due);
+}
+
+bool FileWriter::MaySort() const {
+  return plan_->sort_rows != SortRows::kNever && !dynamic_columns_.empty() &&
+         // Where rows change others they keep their order among all partitions' groups.
+         plan_->layout.format->write_kinds.insert_only() &&
+         // What is late is decided when a row comes.
+         (!plan_->trigger || plan_->commit.late_rows == LateRows::kAppend);
+}
+
+Result<bool> FileWriter::HasManyPartitions(const Batch& batch) const {
+  constexpr int64_t kSampleRows = 1024;
+  const WriterLimits& limits = plan_->limits;
+  if (plan_->sort_rows == SortRows::kAlways) return MaySort();
+  if (batch.row_count() < limits.many_partitions || !MaySort()) return false;
+  const auto sample = batch.rows()->Slice(0, std::min(batch.row_count(), kSampleRows));
+  SLUICE_ASSIGN_OR_RETURN(const expr::KeyIds ids, expr::IdentifyKeys(*sample, dynamic_columns_));
+  const auto keys = static_cast<int64_t>(ids.first_row.size());
+  return keys >= limits.many_partitions && sample->num_rows() < keys * limits.few_rows;
+}
+
+Status FileWriter::AddToSorter(const Batch& batch) {
+  const auto& rows = *batch.rows();
+  SLUICE_ASSIGN_ARROW(auto selected, rows.SelectColumns(plan_->file_columns));
+  SLUICE_RETURN_NOT_OK(
+      sorter_->Add(std::move(selected), rows, dynamic_columns_, context().clock->NowMillis(),
+                   [&](int64_t row) -> Result<PartitionRef> {
+                     SLUICE_ASSIGN_OR_RETURN(PartitionRef partition, PartitionOf(rows, row));
+                     NoteDue(partition);
+                     return partition;
+                   }));
+  return {};
+}
+
+Status FileWriter::SortStaged() {
+  SLUICE_ASSIGN_OR_RETURN(const SortedRows large, sorter_->Sort());
+  for (size_t i = 0; i < large.segments.size(); ++i) {
+    SLUICE_RETURN_NOT_OK(AddSortedGroup(large.segments[i].partition, large.RowsOf(i)));
+  }
+  return {};
+}
+
+Status FileWriter::AddSortedGroup(int32_t partition, std::shared_ptr<arrow::RecordBatch> rows) {
+  const PartitionSorter::Entry& entry = sorter_->entry(partition);
+  Group& group = groups_.emplace_back();
+  group.partition = entry.partition;
+  group.waits_since_ms = entry.first_row_ms;
+  group.rows = Batch(std::move(rows));
+  return encoder_ ? encoder_->Encode(std::exchange(group.rows, {}), &group.text, &group.row_ends)
+                  : Status();
+}
+
+void FileWriter::SpillIfCrowded() {
+  if (sorter_waits_ || !sorter_->MustSpill()) return;
+  sorter_waits_ = true;
+  auto status = std::make_shared<Status>();
+  buckets_->RunIo([sorter = sorter_.get(), status] { *status = sorter->Spill(); },
+                  [this, status]() -> Status {
+                    sorter_waits_ = false;
+                    return *status;
+                  });
+}
+
+Result<bool> FileWriter::DrainSorter() {
+  if (sorter_waits_) SLUICE_RETURN_NOT_OK(buckets_->Collect());
+  if (sorter_waits_) return false;
+  if (!sorting_) return true;
+  if (sorter_->has_staged()) SLUICE_RETURN_NOT_OK(SortStaged());
+  buckets_->BeginBatch(root_, sorter_->waiting_partitions());
+  while (true) {
+    SLUICE_RETURN_NOT_OK(DrainGroups());
+    if (!groups_.empty()) return false;
+    SLUICE_RETURN_NOT_OK(CloseFinished());
+    if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
+    if (buckets_->busy() || sorter_waits_) return false;
+    if (!piece_read_) {
+      if (sorter_->empty()) break;
+      ReadPiece();
+      SLUICE_RETURN_NOT_OK(buckets_->Collect());
+    } else {
+      SLUICE_RETURN_NOT_OK(WritePiece());
+      SLUICE_RETURN_NOT_OK(buckets_->ShrinkToBudget(context().clock->NowMillis()));
+    }
+  }
+  sorter_->Clear();
+  sorting_ = false;
+  return true;
+}
+
+void FileWriter::ReadPiece() {
+  auto piece = std::make_shared<Result<RowRuns::Piece>>(RowRuns::Piece());
+  const auto take = [this, piece]() -> Status {
+    sorter_waits_ = false;
+    SLUICE_ASSIGN_OR_RETURN(piece_, std::move(*piece));
+    piece_read_ = piece_.rows.row_count() > 0;
+    next_segment_ = 0;
+    return {};
+  };
+  sorter_waits_ = true;
+  buckets_->RunIo([sorter = sorter_.get(), piece] { *piece = sorter->ReadPiece(); }, take);
+}
+
+// Whole partitions become files of their own on the I/O pool; the first other one goes to its
+// bucket before it is gone on with.
+Status FileWriter::WritePiece() {
+  const int64_t now_ms = context().clock->NowMillis();
+  const SortedRows& sorted = piece_.rows;
+  const int64_t row_bytes = std::max<int64_t>(
+      Batch(sorted.rows).byte_size() / std::max<int64_t>(sorted.row_count(), 1), 1);
+  std::vector<WholeFile> whole;
+  while (next_segment_ < sorted.segments.size() && whole.size() < kFilesOfJob) {
+    const size_t segment = next_segment_++;
+    const int32_t partition = sorted.segments[segment].partition;
+    const PartitionSorter::Entry& entry = sorter_->entry(partition);
+    auto rows = sorted.RowsOf(segment);
+    const bool goes_on = segment + 1 == sorted.segments.size() && piece_.unfinished;
+    const bool came_before = segment == 0 && piece_.continued;
+    if (!goes_on && !came_before && buckets_->Find(entry.partition.directory) == nullptr &&
+        EndsAtOnce(entry, rows->num_rows() * row_bytes, now_ms)) {
+      whole.push_back({entry.partition, Batch(std::move(rows)), entry.first_row_ms});
+      continue;
+    }
+    SLUICE_RETURN_NOT_OK(AddSortedGroup(partition, std::move(rows)));
+    if (!goes_on) finished_directory_ = entry.partition.directory;
+    break;
+  }
+  buckets_->WriteWhole(std::move(whole));
+  piece_read_ = next_segment_ < sorted.segments.size();
+  if (!piece_read_) piece_ = {};
+  return {};
+}
+
+// A partition whose last rows are in its bucket need not wait for the others to be closed.
+Status FileWriter::CloseFinished() {
+  if (finished_directory_.empty()) return {};
+  const int64_t now_ms = context().clock->NowMillis();
+  Bucket* bucket = buckets_->Find(std::exchange(finished_directory_, {}));
+  return bucket != nullptr && MustClose(*bucket, now_ms) ? buckets_->Close(bucket, now_ms)
+                                                         : Status();
 }
 
 Status FileWriter::PrepareSnapshot(const runtime::Barrier& barrier, runtime::Output& out) {
   barrier_ = barrier;
   phase_ = Phase::kPreparing;
-  to_close_ = buckets_->Directories();
-  next_to_close_ = 0;
-  next_to_persist_ = 0;
   return AdvanceClosing(out);
 }
 
 Status FileWriter::FinishInput(runtime::Output& out) {
   phase_ = Phase::kFinishing;
-  to_close_ = buckets_->Directories();
-  next_to_close_ = 0;
-  next_to_persist_ = 0;
   return AdvanceClosing(out);
 }
 
 Status FileWriter::AdvanceClosing(runtime::Output& out) {
+  SLUICE_ASSIGN_OR_RETURN(const bool drained, DrainSorter());
+  if (!drained) return {};
   const int64_t now_ms = context().clock->NowMillis();
+  if (!std::exchange(listed_, true)) {
+    to_close_ = buckets_->Directories();
+    next_to_close_ = 0;
+    next_to_persist_ = 0;
+  }
   for (; next_to_close_ < to_close_.size(); ++next_to_close_) {
     if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
     if (buckets_->busy()) return {};
@@ -349,6 +546,11 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
   }
   SLUICE_RETURN_NOT_OK(buckets_->Collect());
   if (!buckets_->idle()) return {};
+  if (!buckets_->EndBatch()) {
+    SLUICE_RETURN_NOT_OK(buckets_->Collect());
+    if (!buckets_->idle()) return {};
+  }
+  listed_ = false;
   to_close_.clear();
   if (phase_ == Phase::kPreparing) SLUICE_RETURN_NOT_OK(EmitReport(out));
   phase_ = Phase::kRunning;

@@ -101,14 +101,15 @@ Result<std::string> PartFile::Persist() {
   return handle;
 }
 
-Result<std::string> PartFile::Close() {
+Result<std::string> PartFile::Close(fs::SyncBatch* batch) {
   SLUICE_CRASH_POINT("sink.before_persist");
   if (bulk_ != nullptr) {
     SLUICE_RETURN_NOT_OK(stream_->Explain(bulk_->Finish()));
     bulk_.reset();
     (void)stream_->Close();
   }
-  SLUICE_ASSIGN_OR_RETURN(std::string handle, writer_->Close());
+  SLUICE_ASSIGN_OR_RETURN(std::string handle,
+                          batch == nullptr ? writer_->Close() : writer_->CloseInBatch(*batch));
   size_bytes_ = writer_->size_bytes();
   SLUICE_CRASH_POINT("sink.after_persist");
   return handle;

@@ -51,7 +51,8 @@ class PartFile {
 
   /// Also saves what a container's encoder holds: see bulk_state().
   Result<std::string> Persist();
-  Result<std::string> Close();
+  /// With `batch` it is durable when that is (PartFileWriter::CloseInBatch).
+  Result<std::string> Close(fs::SyncBatch* batch = nullptr);
   Status Discard();
 
   PartFileInfo info() const { return {size_bytes_, opened_ms_, last_write_ms_}; }

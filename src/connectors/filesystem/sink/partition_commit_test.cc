@@ -39,6 +39,64 @@ TEST(KnownPitfalls, Rule2_1_NoOpenFileWhenCommitted) {
   EXPECT_TRUE(job.Hidden().empty());
 }
 
+// As soon as the watermark has passed a partition's end, whatever the interval.
+TEST(FileSinkCommit, AsksForACheckpointWhenAPartitionIsDue) {
+  for (const std::string wanted : {"true", "false"}) {
+    OptionMap options = PartitionTime();
+    options["sink.partition-commit.early-checkpoint"] = wanted;
+    SinkHarness job(WithCommit(options, 2, &kPack));
+    int requests = 0;
+    const auto listen = [&] {
+      for (const auto& context : job.contexts) {
+        context->request_checkpoint = [&requests] { ++requests; };
+      }
+    };
+    ASSERT_OK(job.Start());
+    listen();
+    ASSERT_OK(job.Write(0, Rows(0, 5, "2020-05-20 08")));
+    ASSERT_OK(job.Write(1, Rows(5, 5, "2020-05-20 08")));
+    ASSERT_OK(job.Watermark(kMay20 + 9 * kHour));
+    EXPECT_EQ(requests, 0);  // Strictly greater.
+    ASSERT_OK(job.Watermark(kMay20 + 9 * kHour + 1));
+    EXPECT_EQ(requests, wanted == "true" ? 1 : 0);
+    auto id = job.TakeCheckpoint();
+    ASSERT_TRUE(id.ok());
+    ASSERT_OK(job.Complete(*id));
+    EXPECT_TRUE(Has(job, "k=2020-05-20 08/_SUCCESS"));
+    // A late row does not ask again; the next hour does, over a restart too.
+    ASSERT_OK(job.Write(0, Rows(10, 1, "2020-05-20 08")));
+    ASSERT_OK(job.Write(0, Rows(11, 1, "2020-05-20 09")));
+    ASSERT_OK(job.Watermark(kMay20 + 9 * kHour + 2));
+    EXPECT_EQ(requests, wanted == "true" ? 1 : 0);
+    id = job.TakeCheckpoint();
+    ASSERT_TRUE(id.ok());
+    job.Kill();
+    requests = 0;
+    ASSERT_OK(job.Start(*id));
+    listen();
+    ASSERT_OK(job.Watermark(kMay20 + 10 * kHour + 1));
+    EXPECT_EQ(requests, wanted == "true" ? 1 : 0);
+  }
+}
+
+// What a restart has to read again is committed soon, not an interval later.
+TEST(FileSinkCommit, TheFirstRowsOfARestartAskForACheckpoint) {
+  SinkHarness job(WithCommit({}));
+  ASSERT_OK(job.Start());
+  int requests = 0;
+  job.contexts[0]->request_checkpoint = [&requests] { ++requests; };
+  ASSERT_OK(job.Write(0, Rows(0, 5, "a")));
+  EXPECT_EQ(requests, 0);
+  const auto id = job.TakeCheckpoint();
+  ASSERT_TRUE(id.ok());
+  job.Kill();
+  ASSERT_OK(job.Start(*id));
+  job.contexts[0]->request_checkpoint = [&requests] { ++requests; };
+  ASSERT_OK(job.Write(0, Rows(5, 5, "a")));
+  ASSERT_OK(job.Write(0, Rows(10, 5, "a")));
+  EXPECT_EQ(requests, 1);
+}
+
 TEST(FileSinkCommit, WatermarkAtTheBarrierDecides) {
   SinkHarness job(WithCommit(PartitionTime("0 s"), 1, &kPack));
   ASSERT_OK(job.Start());

@@ -45,10 +45,11 @@ Status RunToEnd(SinkHarness& job, Durable* durable) {
   return job.Complete(id);
 }
 
-enum class Files { kClosed, kSpanning, kCompacted, kWholePartitions };
+enum class Files { kClosed, kSpanning, kCompacted, kWholePartitions, kSorted, kSortedSpanning };
 
 std::string_view NameOf(Files files) {
-  constexpr std::string_view kNames[] = {"", " spanning", " compacted", " whole partitions"};
+  constexpr std::string_view kNames[] = {
+      "", " spanning", " compacted", " whole partitions", " sorted", " sorted, spanning"};
   return kNames[static_cast<size_t>(files)];
 }
 
@@ -58,7 +59,11 @@ HarnessOptions CrashOptions(const formats::Format* format, Files files) {
                            {"sink.partition-commit.policy.kind", "success-file"},
                            {"partition.time-extractor.timestamp-pattern", "$k:00:00"},
                            {"sink.rolling-policy.file-size", "60 b"}};
-  if (files == Files::kSpanning) {
+  if (files == Files::kSorted || files == Files::kSortedSpanning) {
+    options.table_options["sink.sort-by-partition"] = "true";
+    options.table_options.erase("sink.rolling-policy.file-size");
+  }
+  if (files == Files::kSpanning || files == Files::kSortedSpanning) {
     options.table_options["sink.rolling-policy.on-checkpoint"] = "false";
   }
   if (files == Files::kCompacted || files == Files::kWholePartitions) {
@@ -85,7 +90,8 @@ TEST(FileSinkCrash, CutOffAnywhere) {
   for (const auto& [format, files] :
        {Kind{&kLines, Files::kSpanning}, Kind{&kPack, Files::kClosed},
         Kind{&kPack, Files::kSpanning}, Kind{&kLines, Files::kCompacted},
-        Kind{&kLines, Files::kWholePartitions}}) {
+        Kind{&kLines, Files::kWholePartitions}, Kind{&kPack, Files::kSorted},
+        Kind{&kLines, Files::kSorted}, Kind{&kLines, Files::kSortedSpanning}}) {
     for (const bool power_loss : {false, true}) {
       for (int64_t cut = 1;; ++cut) {
         const std::string when = std::string(format->name) + std::string(NameOf(files)) +

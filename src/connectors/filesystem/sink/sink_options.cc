@@ -21,6 +21,14 @@ std::span<const OptionSpec> Specs() {
        .default_text = "false",
        .doc = "Send all rows of a partition to one subtask: fewest files, but a large partition is "
               "written by one core."},
+      {.key = "sink.sort-by-partition",
+       .type = OptionType::kEnum,
+       .default_text = "auto",
+       .doc = "'true': rows wait, sorted by partition and beyond an eighth of the memory limit on "
+              "disk, and each partition is written at once at the next checkpoint or the end; "
+              "'false': each partition has an open file; 'auto': the first where batches hold so "
+              "many partitions that each gets a few rows only.",
+       .allowed = {"auto", "true", "false"}},
       {.key = "sink.rolling-policy.file-size",
        .type = OptionType::kMemorySize,
        .default_text = "128 mb",
@@ -65,6 +73,12 @@ std::span<const OptionSpec> Specs() {
        .doc = "What decides that a partition is complete: the machine's clock, or the watermark "
               "against the time in the partition's name.",
        .allowed = {"process-time", "partition-time"}},
+      {.key = "sink.partition-commit.early-checkpoint",
+       .type = OptionType::kBoolean,
+       .default_text = "true",
+       .doc = "With the trigger partition-time: take a checkpoint as soon as the watermark has "
+              "passed a partition's end and its delay, so that it is committed then and not with "
+              "the next periodic one. One a second on average at most."},
       {.key = "sink.partition-commit.delay",
        .type = OptionType::kDuration,
        .default_text = "0 s",
@@ -288,6 +302,8 @@ Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionRe
   PartitionCommitOptions commit;
   SLUICE_ASSIGN_OR_RETURN(const std::string trigger, options.Enum("sink.partition-commit.trigger"));
   if (trigger == "partition-time") commit.trigger = TriggerKind::kPartitionTime;
+  SLUICE_ASSIGN_OR_RETURN(commit.early_checkpoint,
+                          options.Boolean("sink.partition-commit.early-checkpoint"));
   SLUICE_ASSIGN_OR_RETURN(commit.delay_ms, options.DurationMillis("sink.partition-commit.delay"));
 
   constexpr std::string_view kZoneKey = "sink.partition-commit.watermark-time-zone";
@@ -357,6 +373,12 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
   return compaction;
 }
 
+Result<SortRows> ReadSortRows(const OptionReader& options) {
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, options.Enum("sink.sort-by-partition"));
+  if (text == "true") return SortRows::kAlways;
+  return text == "false" ? SortRows::kNever : SortRows::kAuto;
+}
+
 }  // namespace
 
 std::span<const OptionSpec> SinkOptionSpecs() { return Specs(); }
@@ -382,6 +404,7 @@ Result<SinkOptions> ReadSinkOptions(const TableInfo& table) {
   SLUICE_ASSIGN_OR_RETURN(sink.commit, ReadCommit(table, options));
   SLUICE_ASSIGN_OR_RETURN(sink.shuffle_by_partition,
                           options.Boolean("sink.shuffle-by-partition.enable"));
+  SLUICE_ASSIGN_OR_RETURN(sink.sort_rows, ReadSortRows(options));
   if (options.Has("sink.parallelism")) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t parallelism, options.Integer("sink.parallelism"));
     // As in Flink, -1 means the default.

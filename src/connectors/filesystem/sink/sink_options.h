@@ -39,12 +39,21 @@ struct PartitionCommitOptions {
   HookOptions policy_hook;
   std::string success_file_name = "_SUCCESS";
   bool success_file_json = false;  // Its content: rows, files and source positions; or nothing.
+  bool early_checkpoint = true;    // When the watermark has passed a partition's end.
   LateRows late_rows = LateRows::kAppend;
   std::string late_rows_path;  // kAside.
   ExtractorKind extractor = ExtractorKind::kDefault;
   HookOptions extractor_hook;
   std::optional<std::string> timestamp_pattern;
   std::optional<std::string> timestamp_formatter;
+};
+
+/// Whether rows wait sorted by partition until the next checkpoint, instead of going into an open
+/// file for each partition at once.
+enum class SortRows {
+  kAuto,  // When batches come with so many partitions that each gets a few rows only.
+  kAlways,
+  kNever,
 };
 
 enum class CompactionScope {
@@ -68,6 +77,7 @@ struct SinkOptions {
   PartitionCommitOptions commit;
   int parallelism = 0;  // 0: that of the input.
   bool shuffle_by_partition = false;
+  SortRows sort_rows = SortRows::kAuto;
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();

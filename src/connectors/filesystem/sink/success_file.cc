@@ -33,6 +33,34 @@ class SuccessFile final : public CommitPolicy {
     return Replace(file_system, path, content, tag);
   }
 
+  /// New empty markers of many partitions become durable together, and then visible.
+  Status CommitAll(fs::FileSystem& file_system, const std::vector<PartitionCommit>& commits,
+                   const std::string& tag) override {
+    std::unique_ptr<fs::SyncBatch> batch;
+    if (!with_content_ && file_system.has_directories() && !commits.empty()) {
+      batch = file_system.publisher().BeginBatch(commits.front().partition.directory,
+                                                 static_cast<int64_t>(commits.size()));
+    }
+    if (batch == nullptr) return CommitPolicy::CommitAll(file_system, commits, tag);
+    std::vector<std::string> handles;
+    for (const PartitionCommit& commit : commits) {
+      const std::string path = fs::JoinPath(commit.partition.directory, name_);
+      const auto old = file_system.Stat(path);
+      if (old.ok()) {
+        SLUICE_RETURN_NOT_OK(Commit(file_system, commit, tag));
+        continue;
+      }
+      if (old.status().code() != StatusCode::kNotFound) return old.status();
+      SLUICE_ASSIGN_OR_RETURN(const auto writer, file_system.publisher().Open(path, tag));
+      SLUICE_ASSIGN_OR_RETURN(handles.emplace_back(), writer->CloseInBatch(*batch));
+    }
+    SLUICE_RETURN_NOT_OK(batch->Sync());
+    for (Status& published : file_system.publisher().Publish(handles)) {
+      if (!published.ok()) return std::move(published);
+    }
+    return {};
+  }
+
  private:
   static Status Create(fs::FileSystem& file_system, const std::string& path,
                        const std::string& content, const std::string& tag) {
