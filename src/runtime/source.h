@@ -74,6 +74,9 @@ struct SourceContext {
   const Clock* clock = nullptr;
   IoPool* io_pool = nullptr;
   Metrics* metrics = nullptr;
+  /// Checkpoints outlive the process: what they record as read may be moved or deleted. False for
+  /// queries, which only look.
+  bool durable_checkpoints = false;
 };
 
 /// State of a source in a checkpoint: the coordinator's fields and those of every old reader.
