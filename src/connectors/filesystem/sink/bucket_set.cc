@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/log.h"
+#include "connectors/filesystem/compression/compressed_part.h"
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 
@@ -94,8 +95,10 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
     staging_.insert(directory);
   }
   const std::string final_path =
-      fs::JoinPath(directory, names_.prefix + std::to_string(next_number_));
+      fs::JoinPath(directory, names_.prefix + std::to_string(next_number_) +
+                                  std::string(SuffixOf(plan_.compression)));
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
+  writer = CompressPart(std::move(writer), plan_.compression);
   ++next_number_;
   if (plan_.layout.format->encoding == formats::Encoding::kRow) {
     SetFile(bucket, std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
@@ -275,6 +278,8 @@ Result<std::unique_ptr<PartFile>> BucketSet::Reopen(const ResumedFile& file) {
   if (writer.ok()) {
     const FileLayout& layout = file.same_layout ? plan_.layout : *file.old_layout;
     if (layout.format->encoding == formats::Encoding::kRow) {
+      // In another layout it is closed as it is.
+      if (file.same_layout) *writer = CompressPart(std::move(*writer), plan_.compression);
       return std::make_unique<PartFile>(std::move(*writer), file.info.opened_ms, context_.budget,
                                         &held_);
     }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "connectors/connector.h"
+#include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/rolling_policy.h"
 
 namespace sluice::connectors::filesystem {
@@ -68,6 +69,7 @@ struct SinkOptions {
   PartitionCommitOptions commit;
   int parallelism = 0;  // 0: that of the input.
   bool shuffle_by_partition = false;
+  Compression compression = Compression::kNone;  // Of text files.
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();
