@@ -156,6 +156,71 @@ TEST_F(NotificationTest, WhatAppearedWhileTheJobWasDownIsReadOnce) {
   EXPECT_THAT(second.rows(), UnorderedElementsAre("2", "3"));
 }
 
+/// A disk whose system refuses to watch it, or whose watch fails when told to.
+class RefusingFileSystem final : public fs::FileSystem {
+ public:
+  std::string_view scheme() const override { return "file"; }
+  Result<fs::FileInfo> Stat(const std::string& path) override { return real().Stat(path); }
+  Result<std::vector<fs::FileInfo>> List(const std::string& directory) override {
+    return real().List(directory);
+  }
+  Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(const std::string& path) override {
+    return real().OpenRead(path);
+  }
+  Result<std::unique_ptr<fs::TreeWatch>> WatchTree(const std::string&,
+                                                   std::function<void()>) override {
+    ++asked;
+    return Status::Unavailable("Raise fs.inotify.max_user_watches.");
+  }
+  Status WriteWhole(const std::string&, std::string_view) override { return {}; }
+  Status CreateDirectories(const std::string&) override { return {}; }
+  Status DeleteFile(const std::string&) override { return {}; }
+  Status DeleteTree(const std::string&) override { return {}; }
+  Status Rename(const std::string&, const std::string&) override { return {}; }
+  Status ExchangeDirectories(const std::string&, const std::string&) override { return {}; }
+  fs::Publisher& publisher() override { return real().publisher(); }
+  static fs::FileSystem& real() { return *fs::FileSystems::Default().Locate("/")->file_system; }
+
+  int asked = 0;
+};
+
+class RefusingFileSystems final : public fs::FileSystems {
+ public:
+  Result<Located> Locate(std::string_view uri) override {
+    return Located{file_system, std::string(uri)};
+  }
+  std::shared_ptr<RefusingFileSystem> file_system = std::make_shared<RefusingFileSystem>();
+};
+
+TEST(RefusedWatchTest, IsToldOnceAndTheDirectoryIsListed) {
+  const TemporaryDirectory directory;
+  VirtualClock clock{4'000'000'000'000};
+  directory.Write("t/a", "1\n");
+  RefusingFileSystems machine;
+  ConnectorContext context;
+  context.file_systems = &machine;
+  LogCapture log;
+  const auto source =
+      OpenTable(LinesTable(directory.Path("t"), {}, {{"source.monitor-interval", "1 s"}}), {},
+                LinesFormat(), context);
+  SourceDriver driver(*source, 1, &clock);
+  ASSERT_TRUE(driver.Start().ok());
+  ASSERT_TRUE(driver.Run().ok());
+  for (int i = 2; i < 5; ++i) {
+    directory.Write("t/f" + std::to_string(i), std::to_string(i) + "\n");
+    clock.AdvanceMillis(1'001);
+    ASSERT_TRUE(driver.Run().ok());
+    ASSERT_TRUE(driver.Run().ok());
+  }
+  EXPECT_THAT(driver.rows(), ElementsAre("1", "2", "3", "4"));
+  EXPECT_THAT(log.lines(), ElementsAre(HasSubstr("max_user_watches")));
+  EXPECT_EQ(machine.file_system->asked, 1);
+  clock.AdvanceMillis(601'000);  // Now and then it is tried again, without a word.
+  ASSERT_TRUE(driver.Run().ok());
+  EXPECT_EQ(machine.file_system->asked, 2);
+  EXPECT_EQ(log.lines().size(), 1u);
+}
+
 class DoneFilesTest : public ::testing::Test {
  protected:
   DoneFilesTest() { std::filesystem::create_directory(directory_.Path("t")); }
