@@ -52,6 +52,31 @@ std::string_view PathOfUri(std::string_view uri) {
   return slash == std::string_view::npos ? std::string_view("/") : uri.substr(slash);
 }
 
+Result<std::vector<FileInfo>> FileSystem::ListTreeAfter(const std::string& directory,
+                                                        const std::string& after) {
+  SLUICE_ASSIGN_OR_RETURN(std::vector<FileInfo> files, ListTree(directory));
+  std::erase_if(files, [&after](const FileInfo& file) { return file.path <= after; });
+  if (files.empty()) return Status::NotFound("No file behind " + after + ".");
+  return files;
+}
+
+Result<std::string> FileSystem::ReadWhole(const FileInfo& file) {
+  SLUICE_ASSIGN_OR_RETURN(const auto opened, OpenFound(file));
+  std::string bytes(static_cast<size_t>(file.size_bytes), '\0');
+  const auto count = opened->ReadAt(0, file.size_bytes, bytes.data());
+  if (!count.ok()) {
+    return Status::IoError("Cannot read " + file.path + ": " + count.status().message());
+  }
+  bytes.resize(static_cast<size_t>(*count));
+  return bytes;
+}
+
+std::vector<Status> FileSystem::RenameMany(const std::vector<Move>& moves) {
+  std::vector<Status> answers;
+  for (const Move& move : moves) answers.push_back(Rename(move.from, move.to));
+  return answers;
+}
+
 Result<std::vector<FileInfo>> FileSystem::ListTree(const std::string& directory) {
   std::vector<FileInfo> files;
   std::vector<std::string> waiting = {directory};

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -115,6 +116,25 @@ class Publisher {
   virtual void WaitForRoom() {}
 };
 
+/// Tells which files come into being below a directory, so that it need not be listed again and
+/// again. Thread-safe; none of the calls blocks for long.
+class TreeWatch {
+ public:
+  virtual ~TreeWatch() = default;
+  struct News {
+    /// Files that have been completed: closed by their writer, or renamed or linked into place.
+    /// Each once, in no order; they may be gone again.
+    std::vector<std::string> paths;
+    /// Not OK: something was missed, or will be. Drop this watch, make a new one and list.
+    Status trouble;
+  };
+  /// What has happened since the last call.
+  virtual News Take() = 0;
+  /// True while the writer that has created `path` has it open. Files that were there before the
+  /// watch are not known.
+  virtual bool BeingWritten(const std::string& path) const = 0;
+};
+
 /// Thread-safe. Blocking calls: operators go through the I/O pool.
 class FileSystem {
  public:
@@ -138,12 +158,27 @@ class FileSystem {
   /// All files below a directory, at every level, sorted by path; no directories. kNotFound when it
   /// is not there. What vanishes meanwhile is left out.
   virtual Result<std::vector<FileInfo>> ListTree(const std::string& directory);
+  /// The files of ListTree whose path is above `after`, in the order of bytes: what has been added
+  /// behind the end of a directory that grows in order. kNotFound when there is none.
+  virtual Result<std::vector<FileInfo>> ListTreeAfter(const std::string& directory,
+                                                      const std::string& after);
+  /// Watches `directory` and everything visible below it; `wake` is called on another thread when
+  /// Take has something to give after it had nothing. kUnsupported where the system does not tell:
+  /// network disks, object stores; other failures (limits of the system) say what to raise.
+  virtual Result<std::unique_ptr<TreeWatch>> WatchTree(const std::string& directory,
+                                                       std::function<void()> wake) {
+    (void)wake;
+    return Status::Unsupported("Nothing tells what is new in " + directory + ".");
+  }
   virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(
       const std::string& path) = 0;
   /// The same for a file that List or Stat has found: saves asking for its size again.
   virtual Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFound(const FileInfo& file) {
     return OpenRead(file.path);
   }
+  /// The first `file.size_bytes` bytes of a small file that List or Stat has found, or what is left
+  /// of them.
+  virtual Result<std::string> ReadWhole(const FileInfo& file);
   /// Creates a file with these bytes, durably, replacing an old one atomically (marker files).
   virtual Status WriteWhole(const std::string& path, std::string_view bytes) = 0;
   virtual Status CreateDirectories(const std::string& path) = 0;
@@ -157,6 +192,13 @@ class FileSystem {
   virtual Status DeleteTree(const std::string& path) = 0;
   /// Atomic within the file system, durable; fails with kAlreadyExists when `to` is there.
   virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  struct Move {
+    std::string from;
+    std::string to;
+  };
+  /// Renames many files; answer i belongs to move i, one failure never stops the rest. Makes
+  /// missing directories. Durable when it returns.
+  virtual std::vector<Status> RenameMany(const std::vector<Move>& moves);
   /// Swaps two existing directories in one step (local: renameat2 RENAME_EXCHANGE). kUnsupported
   /// where that is not possible.
   virtual Status ExchangeDirectories(const std::string& a, const std::string& b) = 0;

@@ -80,6 +80,7 @@ Status Attempt::OpenSource(int vertex_index, std::vector<int>* reader_counts) {
   context.io_pool = &io_pool_;
   context.metrics = parts_.world.metrics;
   context.ending = parts_.ending;
+  context.durable_checkpoints = !parts_.settings->checkpoints.durable_directory.empty();
   std::optional<RestoredSourceState> restored;
   if (parts_.restored) {
     const auto found = parts_.restored->operators.find(vertex.source_id);

@@ -78,6 +78,9 @@ struct SourceContext {
   /// Set once the job is told to stop: whatever waits for a service gives up soon. Null: never.
   /// Outlives the source.
   const std::atomic<bool>* ending = nullptr;
+  /// Checkpoints outlive the process: what they record as read may be moved or deleted. False for
+  /// queries, which only look.
+  bool durable_checkpoints = false;
 };
 
 /// State of a source in a checkpoint: the coordinator's fields and those of every old reader.

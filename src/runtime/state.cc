@@ -47,6 +47,14 @@ void StateWriter::PutStrings(std::string_view name, const std::vector<std::strin
   PutBytes(name, std::move(bytes));
 }
 
+void StateWriter::PutBlob(std::string_view name, std::string bytes) {
+  PutBytes(std::string(kBlobPrefix).append(name), std::move(bytes));
+}
+
+Result<std::string> StateReader::GetBlob(std::string_view name) const {
+  return GetBytes(std::string(kBlobPrefix).append(name));
+}
+
 Result<int64_t> StateReader::GetI64(std::string_view name) const {
   SLUICE_ASSIGN_OR_RETURN(const std::string bytes, GetBytes(name));
   if (bytes.size() != 8) return Malformed(operator_id_, name, "is not a number");

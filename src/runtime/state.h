@@ -17,11 +17,17 @@ namespace sluice::runtime {
 /// Fields of one subtask of one operator, as written by Snapshot. Values are opaque bytes.
 using StateFields = std::map<std::string, std::string, std::less<>>;
 
+/// Names of fields that PutBlob wrote begin so.
+constexpr std::string_view kBlobPrefix = "blob:";
+
 class StateWriter {
  public:
   void PutI64(std::string_view name, int64_t value);
   void PutBytes(std::string_view name, std::string bytes);
   void PutStrings(std::string_view name, const std::vector<std::string>& values);
+  /// Bytes that stay the same over many checkpoints: a checkpoint on disk keeps them in a file of
+  /// their own and shares it with the checkpoint before, rather than write them again.
+  void PutBlob(std::string_view name, std::string bytes);
   StateFields Take() && { return std::move(fields_); }
 
  private:
@@ -38,6 +44,7 @@ class StateReader {
   Result<int64_t> GetI64(std::string_view name) const;
   Result<std::string> GetBytes(std::string_view name) const;
   Result<std::vector<std::string>> GetStrings(std::string_view name) const;
+  Result<std::string> GetBlob(std::string_view name) const;
 
  private:
   std::string operator_id_;

@@ -177,7 +177,7 @@ def run_streaming(options, chance, directory, log):
         broker.run("topic", "orders", "3")
         script = directory / "job.sql"
         script.write_text(JOB.format(dir=directory, broker=broker.address))
-        points = [p for p in subprocess.check_output([SLUICE, "--list-crash-points"], text=True).split() if p not in OVERWRITE_POINTS and not p.startswith("store.")]
+        points = [p for p in subprocess.check_output([SLUICE, "--list-crash-points"], text=True).split() if p not in OVERWRITE_POINTS and not p.startswith(("store.", "source."))]
         rounds = [None] * options.kills + points
         chance.shuffle(rounds)
         produced = 0

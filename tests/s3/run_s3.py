@@ -491,6 +491,72 @@ def test_6_4_watched_directories(world):
     once(world, sink, "json", 3)
 
 
+def test_a_cursor_lists_the_last_directories_only(world):
+    """Forty directories are there; an interval asks for what lies behind the last two, and a late file in an old one is read all the same."""
+    source, sink = world.table("json"), world.table("json")
+    for day in range(40):
+        for name in ("a", "b"):
+            world.bucket.put(f"{source}/dt=d{day:02}/{name}.json", json.dumps({"id": 1 + 2 * day + (name == "b"), "name": "n"}).encode() + b"\n")
+    sql = (
+        "SET 'execution.checkpointing.interval'='500 ms';\n"
+        + define(source, "json", more=",'source.monitor-interval'='300 ms','source.listing.cursor'='directory','source.watch.listing-interval'='6 s'")
+        + define(sink, "json", partitioned=False)
+        + f"INSERT INTO {sink} SELECT id, name, dt FROM {source};\n"
+    ).replace("'sink.partition-commit.policy.kind'='success-file'", "'sink.rolling-policy.on-checkpoint'='true'")
+    world.proxy.clear()
+    job = world.start(sql, world.options(True), name=sink)
+
+    def wait_for(count, seconds=30):
+        deadline = time.time() + seconds
+        while len(world.bucket.ids(sink, "json")) < count and time.time() < deadline:
+            time.sleep(0.1)
+        expect(len(world.bucket.ids(sink, "json")) == count, f"{len(world.bucket.ids(sink, 'json'))} of {count} rows are read", job)
+
+    wait_for(80)
+    world.bucket.put(f"{source}/dt=d40/a.json", b'{"id":81,"name":"new directory"}\n')
+    wait_for(81)
+    world.bucket.put(f"{source}/dt=d39/0.json", b'{"id":82,"name":"before the last ones of its directory"}\n')
+    wait_for(82)
+    cursors = [path for operation, path, _, _ in world.proxy.log() if "start-after=" in path]
+    expect(cursors and all("dt%3Dd" in path.split("start-after=")[1] or "dt%253Dd" in path.split("start-after=")[1] for path in cursors),
+           f"listings behind a cursor: {cursors[:3]} of {world.proxy.operations()[:20]}")
+    world.bucket.put(f"{source}/dt=d01/late.json", b'{"id":83,"name":"in an old directory"}\n')
+    wait_for(83)
+    job.process.send_signal(signal.SIGTERM)
+    job.wait(30)
+    expect(job.code == 0, "ends by SIGTERM", job)
+    once(world, sink, "json", 83)
+
+
+def test_objects_that_are_read_are_moved(world):
+    for action in ("move", "delete"):
+        source, sink = world.table("json"), world.table("json")
+        more = f",'source.monitor-interval'='300 ms','source.file.when-done'='{action}'"
+        if action == "move":
+            more += f",'source.file.move-to'='s3://lake/{source}-done'"
+        sql = (
+            "SET 'execution.checkpointing.interval'='400 ms';\n" + define(source, "json", more=more) + define(sink, "json", partitioned=False)
+            + f"INSERT INTO {sink} SELECT id, name, dt FROM {source};\n"
+        ).replace("'sink.partition-commit.policy.kind'='success-file'", "'sink.rolling-policy.on-checkpoint'='true'")
+        for number in range(1, 5):
+            world.bucket.put(f"{source}/dt=d{number % 2}/f{number}.json", json.dumps({"id": number, "name": "n"}).encode() + b"\n")
+        done = world.run(sql, name=sink, crash_point="source.between_done")
+        expect(done.code == -signal.SIGKILL, "killed between the checkpoint and the move", done)
+        world.bucket.put(f"{source}/dt=d1/f5.json", b'{"id":5,"name":"n"}\n')
+        job = world.start(sql, name=sink)
+        deadline = time.time() + 30
+        while time.time() < deadline and [key for key in world.bucket.keys(source + "/") if key.endswith(".json")]:
+            time.sleep(0.2)
+        job.process.send_signal(signal.SIGTERM)
+        job.wait(30)
+        expect(job.code == 0, "ends by SIGTERM", job)
+        once(world, sink, "json", 5)
+        left = [key for key in world.bucket.keys(source + "/") if key.endswith(".json")]
+        expect(not left, f"{action}: {left} were left", job)
+        moved = sorted(key.split("/", 1)[1] for key in world.bucket.keys(f"{source}-done/") if key.endswith(".json"))
+        expect(moved == (sorted(f"dt=d{n % 2}/f{n}.json" for n in range(1, 6)) if action == "move" else []), f"{action}: moved are {moved}")
+
+
 def test_15_1_many_partitions_in_little_memory(world):
     table = world.table("parquet")
     sql = (

@@ -292,6 +292,24 @@ int FaultyDiskSession::RenameReplacing(const std::string& from, const std::strin
   return Rename(from, to, true);
 }
 
+int FaultyDiskSession::Link(const std::string& from, const std::string& to) {
+  int error = 0;
+  const auto lock = Begin("link", from, &error);
+  if (error != 0) return error;
+  FaultyDisk::Place source;
+  FaultyDisk::Place target;
+  int found = disk_.Resolve(from, &source);
+  if (found == 0) found = FindFree(to, &target);
+  if (found < 0) return found;
+  if (disk_.inodes_.at(source.inode).is_directory) return -EPERM;
+  const auto verdict = disk_.Decide(disk_.rates_.write, ENOSPC);
+  if (verdict.apply) {
+    disk_.inodes_.at(target.directory).entries[target.name] = source.inode;
+    disk_.Changed(target.directory);
+  }
+  return -verdict.error;
+}
+
 int FaultyDiskSession::Exchange(const std::string& a, const std::string& b) {
   int error = 0;
   const auto lock = Begin("exchange", a, &error);

@@ -29,6 +29,7 @@ class FaultyDiskSession final : public Disk {
   int RemoveTree(const std::string& path) override;
   int RenameNoReplace(const std::string& from, const std::string& to) override;
   int RenameReplacing(const std::string& from, const std::string& to) override;
+  int Link(const std::string& from, const std::string& to) override;
   int Exchange(const std::string& a, const std::string& b) override;
   int OpenRead(const std::string& path,
                std::shared_ptr<arrow::io::RandomAccessFile>* file) override;

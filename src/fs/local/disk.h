@@ -2,6 +2,7 @@
 // on a real disk and on one that fails, crashes and forgets on command (fs/faulty/).
 #pragma once
 
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -47,11 +48,21 @@ class Disk {
   /// -EEXIST when `to` is there.
   virtual int RenameNoReplace(const std::string& from, const std::string& to) = 0;
   virtual int RenameReplacing(const std::string& from, const std::string& to) = 0;
+  /// A second name of a file. -EPERM, -EOPNOTSUPP, -ENOSYS or -EXDEV where that cannot be.
+  virtual int Link(const std::string& from, const std::string& to) = 0;
   /// -EINVAL or -ENOSYS where the file system cannot do it.
   virtual int Exchange(const std::string& a, const std::string& b) = 0;
   virtual int OpenRead(const std::string& path,
                        std::shared_ptr<arrow::io::RandomAccessFile>* file) = 0;
 
+  /// Fills `bytes` from the start of a regular file; -ENOSYS: by OpenRead only.
+  virtual int ReadWhole(const std::string& path, std::string* bytes) {
+    (void)path;
+    (void)bytes;
+    return -ENOSYS;
+  }
+  /// True when the kernel tells what happens in it (inotify); false for a disk in memory.
+  virtual bool is_real() const { return false; }
   /// How many descriptors the writers of one publisher may keep open.
   virtual int open_file_limit() const = 0;
   /// From this many files or directories on SyncFileSystem is called once instead of a sync for

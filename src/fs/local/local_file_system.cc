@@ -3,6 +3,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
+
+#include "fs/local/inotify_watch.h"
 
 namespace sluice::fs {
 
@@ -28,6 +31,14 @@ Result<std::shared_ptr<arrow::io::RandomAccessFile>> LocalFileSystem::OpenRead(
   const int result = disk_.OpenRead(path, &file);
   if (result < 0) return DiskError(-result, "read", path);
   return file;
+}
+
+Result<std::string> LocalFileSystem::ReadWhole(const FileInfo& file) {
+  std::string bytes(static_cast<size_t>(file.size_bytes), '\0');
+  const int result = disk_.ReadWhole(file.path, &bytes);
+  if (result == -ENOSYS) return FileSystem::ReadWhole(file);
+  if (result < 0) return DiskError(-result, "read", file.path);
+  return bytes;
 }
 
 Status LocalFileSystem::WriteWhole(const std::string& path, std::string_view bytes) {
@@ -105,6 +116,42 @@ Status LocalFileSystem::Rename(const std::string& from, const std::string& to) {
   const int result = disk_.RenameNoReplace(from, to);
   if (result < 0) return DiskError(-result, "rename " + from + " to", to);
   return SyncParents(to, from);
+}
+
+std::vector<Status> LocalFileSystem::RenameMany(const std::vector<Move>& moves) {
+  std::vector<Status> answers;
+  std::set<std::string> touched;  // One sync a folder, however many files leave or enter it.
+  for (const Move& move : moves) {
+    const std::string target = ParentPath(move.to);
+    Status& answer = answers.emplace_back();
+    // A folder that a power loss could take away would take the file with it.
+    if (!touched.contains(target)) answer = CreateDirectories(target);
+    if (!answer.ok()) continue;
+    const int result = disk_.RenameNoReplace(move.from, move.to);
+    if (result < 0) {
+      answer = DiskError(-result, "rename " + move.from + " to", move.to);
+      continue;
+    }
+    for (const std::string& folder : {target, ParentPath(move.from)}) {
+      directories_.NoteChange(folder);
+      touched.insert(folder);
+    }
+  }
+  // The targets first: a file may be in both folders after a power loss, not in neither.
+  for (const bool targets : {true, false}) {
+    for (size_t i = 0; i < moves.size(); ++i) {
+      if (!answers[i].ok()) continue;
+      const std::string folder = ParentPath(targets ? moves[i].to : moves[i].from);
+      if (touched.contains(folder)) answers[i] = directories_.EnsureDurable(folder);
+    }
+  }
+  return answers;
+}
+
+Result<std::unique_ptr<TreeWatch>> LocalFileSystem::WatchTree(const std::string& directory,
+                                                              std::function<void()> wake) {
+  if (!disk_.is_real()) return FileSystem::WatchTree(directory, std::move(wake));
+  return InotifyWatch::Start(directory, std::move(wake));
 }
 
 Status LocalFileSystem::ExchangeDirectories(const std::string& a, const std::string& b) {

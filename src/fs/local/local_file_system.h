@@ -23,11 +23,15 @@ class LocalFileSystem final : public FileSystem {
   Result<FileInfo> Stat(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& directory) override;
   Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(const std::string& path) override;
+  Result<std::string> ReadWhole(const FileInfo& file) override;
   Status WriteWhole(const std::string& path, std::string_view bytes) override;
   Status CreateDirectories(const std::string& path) override;
   Status DeleteFile(const std::string& path) override;
   Status DeleteTree(const std::string& path) override;
   Status Rename(const std::string& from, const std::string& to) override;
+  std::vector<Status> RenameMany(const std::vector<Move>& moves) override;
+  Result<std::unique_ptr<TreeWatch>> WatchTree(const std::string& directory,
+                                               std::function<void()> wake) override;
   Status ExchangeDirectories(const std::string& a, const std::string& b) override;
   Publisher& publisher() override { return publisher_; }
 

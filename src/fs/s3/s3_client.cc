@@ -317,7 +317,11 @@ Result<ListPage> S3Client::List(const ListRequest& request, ErrorKind* kind) {
                 {"prefix", request.prefix},
                 {"max-keys", std::to_string(request.max_keys)}};
   if (request.by_directory) call.query.emplace_back("delimiter", "/");
-  if (!request.token.empty()) call.query.emplace_back("continuation-token", request.token);
+  if (!request.token.empty()) {
+    call.query.emplace_back("continuation-token", request.token);
+  } else if (!request.start_after.empty()) {
+    call.query.emplace_back("start-after", request.start_after);
+  }
   for (int attempt = 0;; ++attempt) {
     SLUICE_ASSIGN_OR_RETURN(const HttpResponse response, Send(call, kind));
     auto page = ParseListPage(response.body);

@@ -42,6 +42,7 @@ struct ListRequest {
   bool by_directory = true;  // With '/' as delimiter.
   int max_keys = 1000;
   std::string token;
+  std::string start_after = {};  // Only keys above it, in the order of bytes.
 };
 
 class S3Client {

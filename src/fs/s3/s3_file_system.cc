@@ -115,12 +115,20 @@ Result<std::vector<FileInfo>> S3FileSystem::List(const std::string& directory) {
 }
 
 Result<std::vector<FileInfo>> S3FileSystem::ListTree(const std::string& directory) {
+  return ListTreeAfter(directory, "");
+}
+
+Result<std::vector<FileInfo>> S3FileSystem::ListTreeAfter(const std::string& directory,
+                                                          const std::string& after) {
   const BucketPath at = SplitBucketPath(directory);
   SLUICE_ASSIGN_OR_RETURN(const auto store, StoreOf(at.bucket));
   const std::string root = directory.substr(0, directory.size() - at.key.size());
   std::vector<FileInfo> files;
   bool found = false;
-  ListRequest request{.prefix = DirectoryKey(at.key), .by_directory = false, .token = {}};
+  ListRequest request{.prefix = DirectoryKey(at.key),
+                      .by_directory = false,
+                      .token = {},
+                      .start_after = after.empty() ? "" : SplitBucketPath(after).key};
   do {
     SLUICE_ASSIGN_OR_RETURN(ListPage page, store->client.List(request));
     found = found || !page.objects.empty();

@@ -29,6 +29,8 @@ class S3FileSystem final : public FileSystem {
   Result<FileInfo> Stat(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& directory) override;
   Result<std::vector<FileInfo>> ListTree(const std::string& directory) override;
+  Result<std::vector<FileInfo>> ListTreeAfter(const std::string& directory,
+                                              const std::string& after) override;
   Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(const std::string& path) override;
   Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenFound(const FileInfo& file) override;
   Status WriteWhole(const std::string& path, std::string_view bytes) override;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <set>
 
 #include "common/crash_point.h"
 #include "common/log.h"
@@ -78,6 +79,7 @@ class DiskCheckpointStore final : public CheckpointStore {
         SLUICE_ASSIGN_OR_RETURN(CheckpointData data, ReadCheckpointFolder(it->path, &disk_));
         loaded.data = std::make_shared<const CheckpointData>(std::move(data));
         loaded.path = it->path;
+        SLUICE_RETURN_NOT_OK(RememberBlobs(it->path));
       }
     }
     return loaded;
@@ -95,6 +97,7 @@ class DiskCheckpointStore final : public CheckpointStore {
     // Leftovers of an attempt whose write failed half-way.
     SLUICE_RETURN_NOT_OK(RemoveTree(folder));
     SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(folder), "create", folder));
+    for (const CheckpointBlob& blob : files.blobs) SLUICE_RETURN_NOT_OK(WriteBlob(folder, blob));
     const std::string metadata = Join(folder, kMetadata);
     const std::string hidden = Join(folder, "._metadata.inprogress");
     // All is written before the first sync: a journal takes it at one go.
@@ -112,6 +115,9 @@ class DiskCheckpointStore final : public CheckpointStore {
     SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(hidden, metadata), "rename", hidden));
     SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
     SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
+    blobs_.clear();
+    for (const CheckpointBlob& blob : files.blobs) blobs_.insert(blob.file_name);
+    blob_folder_ = folder;
     return {};
   }
 
@@ -170,6 +176,30 @@ class DiskCheckpointStore final : public CheckpointStore {
   Status RemoveTree(const std::string& path) {
     const int result = disk_.RemoveTree(path);
     return result == -ENOENT ? Status() : Check(result, "remove", path);
+  }
+
+  // The newest checkpoint's blobs, which the next one may share.
+  Status RememberBlobs(const std::string& folder) {
+    std::vector<fs::FileInfo> entries;
+    SLUICE_RETURN_NOT_OK(Check(disk_.List(folder, &entries), "list", folder));
+    blobs_.clear();
+    for (const fs::FileInfo& entry : entries) {
+      if (entry.name().starts_with(kBlobFilePrefix)) blobs_.emplace(entry.name());
+    }
+    blob_folder_ = folder;
+    return {};
+  }
+
+  // A second name for the same file, where the disk can; each folder stays whole by itself.
+  Status WriteBlob(const std::string& folder, const CheckpointBlob& blob) {
+    const std::string path = Join(folder, blob.file_name);
+    if (blobs_.contains(blob.file_name) &&
+        disk_.Link(Join(blob_folder_, blob.file_name), path) >= 0) {
+      return {};
+    }
+    const int removed = disk_.Unlink(path);  // A link that failed may be there all the same.
+    if (removed < 0 && removed != -ENOENT) return Check(removed, "remove", path);
+    return WriteFile(path, blob.bytes);
   }
 
   // All checkpoint folders by id, ascending.
@@ -270,6 +300,8 @@ class DiskCheckpointStore final : public CheckpointStore {
   // Retain must not count a checkpoint whose rename is done and not yet durable.
   std::mutex mutex_;
   bool directory_is_durable_ = false;
+  std::set<std::string> blobs_;  // Durable files of blob_folder_.
+  std::string blob_folder_;
 };
 
 class MemoryCheckpointStore final : public CheckpointStore {
@@ -369,7 +401,9 @@ Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* d
   }
   SLUICE_RETURN_NOT_OK(metadata.status());
   SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
-  return DecodeCheckpoint(*metadata, state, folder);
+  return DecodeCheckpoint(*metadata, state, folder, [&](const std::string& name) {
+    return ReadWholeFile(folder + "/" + name, disk);
+  });
 }
 
 }  // namespace sluice::runtime

@@ -156,5 +156,86 @@ TEST(CheckpointStoreTest, SurvivesAPowerCutAtEveryOperation) {
   }
 }
 
+std::shared_ptr<CheckpointData> WithBlobs(CheckpointId id, char newest) {
+  auto data = Sample(id);
+  StateWriter writer;
+  writer.PutBlob("old", std::string(100'000, 'o'));
+  writer.PutBlob("new", std::string(50'000, newest));
+  writer.PutBlob("small", "inline");
+  writer.PutI64("offset", 7);
+  data->operators["source:t"][0] = std::move(writer).Take();
+  return data;
+}
+
+// A blob that has not changed is shared with the checkpoint before, and each folder is whole.
+TEST(CheckpointStoreTest, UnchangedBlobsAreNotWrittenAgain) {
+  fs::FaultyDisk disk(1);
+  auto session = disk.NewSession();
+  int64_t blob_files_written = 0;
+  disk.SetOperationHook([&](std::string_view operation, const std::string& path) {
+    if (operation == "create" && path.find("/blob-") != std::string::npos) ++blob_files_written;
+  });
+  auto store = MakeDiskCheckpointStore("/s", session.get());
+  ASSERT_TRUE(store->Write(WithBlobs(1, 'a')).ok());
+  EXPECT_EQ(blob_files_written, 2);
+  ASSERT_TRUE(store->Write(WithBlobs(2, 'b')).ok());
+  EXPECT_EQ(blob_files_written, 3);
+  ASSERT_TRUE(store->Retain(1).ok());
+  EXPECT_EQ(disk.AllFiles("/s").size(), 4u);
+  disk.Crash();
+  session = disk.NewSession();
+  store = MakeDiskCheckpointStore("/s", session.get());
+  const auto loaded = store->LoadNewest();
+  ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+  ExpectEqual(*loaded->data, *WithBlobs(2, 'b'));
+  ASSERT_TRUE(store->Write(WithBlobs(3, 'b')).ok());
+  EXPECT_EQ(blob_files_written, 3);
+  // A savepoint shares nothing.
+  const auto savepoint = WriteSavepoint("/save", "savepoint-1", *WithBlobs(4, 'b'), session.get());
+  ASSERT_TRUE(savepoint.ok());
+  EXPECT_EQ(blob_files_written, 5);
+  ExpectEqual(*ReadCheckpointFolder(*savepoint, session.get()), *WithBlobs(4, 'b'));
+}
+
+TEST(CheckpointStoreTest, BlobsSurviveAPowerCutAtEveryOperation) {
+  for (int64_t cut = 0; cut < 40; ++cut) {
+    fs::FaultyDisk disk(static_cast<uint64_t>(cut) + 1);
+    auto session = disk.NewSession();
+    const auto store = MakeDiskCheckpointStore("/s/j", session.get());
+    ASSERT_TRUE(store->Write(WithBlobs(1, 'a')).ok());
+    disk.CutPowerAfter(cut);
+    const bool reported = store->Write(WithBlobs(2, 'b')).ok() && store->Retain(1).ok();
+    disk.Crash();
+    session = disk.NewSession();
+    const auto loaded = MakeDiskCheckpointStore("/s/j", session.get())->LoadNewest();
+    ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+    ASSERT_NE(loaded->data, nullptr);
+    const CheckpointId id = loaded->data->id;
+    EXPECT_TRUE(id == 2 || (id == 1 && !reported));
+    ExpectEqual(*loaded->data, *WithBlobs(id, id == 1 ? 'a' : 'b'));
+  }
+}
+
+TEST(CheckpointFileTest, RefusesAChangedOrMissingBlob) {
+  const auto data = WithBlobs(3, 'a');
+  const CheckpointFiles files = *EncodeCheckpoint(*data);
+  ASSERT_EQ(files.blobs.size(), 2u);
+  const auto read = [&](const BlobReader& blobs) {
+    return DecodeCheckpoint(files.metadata, files.state, "/x", blobs).status().code();
+  };
+  std::map<std::string, std::string> bytes;
+  for (const CheckpointBlob& blob : files.blobs) bytes[blob.file_name] = std::string(blob.bytes);
+  const BlobReader reader = [&](const std::string& name) -> Result<std::string> {
+    return bytes.at(name);
+  };
+  EXPECT_EQ(read(reader), StatusCode::kOk);
+  bytes.begin()->second[17] ^= 1;
+  EXPECT_EQ(read(reader), StatusCode::kCorrupt);
+  EXPECT_NE(read({}), StatusCode::kOk);
+  // A program that knows the first version only does not take it for a checkpoint without them.
+  EXPECT_EQ(files.metadata[8], 2);
+  EXPECT_EQ((*EncodeCheckpoint(*Sample(3))).metadata[8], 1);
+}
+
 }  // namespace
 }  // namespace sluice::runtime

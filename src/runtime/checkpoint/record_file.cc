@@ -65,9 +65,9 @@ std::string_view RecordReader::Text() {
   return text;
 }
 
-Result<std::string> EncodeRecordFile(const std::vector<std::string>& records) {
+Result<std::string> EncodeRecordFile(const std::vector<std::string>& records, uint32_t version) {
   std::string bytes(kMagic);
-  AppendU32(kStateFileVersion, &bytes);
+  AppendU32(version, &bytes);
   for (const std::string& record : records) {
     if (record.size() > std::numeric_limits<uint32_t>::max()) {
       return Status::Unsupported("A state record of " + std::to_string(record.size()) +

@@ -17,10 +17,12 @@
 
 namespace sluice::runtime {
 
-constexpr uint32_t kStateFileVersion = 1;
+/// The newest version: 2 may tell of further files (checkpoint_file.h).
+constexpr uint32_t kStateFileVersion = 2;
 
-/// The bytes of a file with these records. Fails when a record has 4 GiB or more.
-Result<std::string> EncodeRecordFile(const std::vector<std::string>& records);
+/// The bytes of a file with these records. `version`: the lowest that a reader must know to lose
+/// nothing. Fails when a record has 4 GiB or more.
+Result<std::string> EncodeRecordFile(const std::vector<std::string>& records, uint32_t version = 1);
 
 /// The records of a file; `path` is for messages. Fails with kCorrupt; an unknown version with
 /// kUnsupported.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/log.h"
+#include "connectors/filesystem/compression/compressed_part.h"
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 
@@ -112,6 +113,7 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
   if (open_files_ >= plan_.limits.open_files) CloseColdest(bucket);
   const std::string final_path = NewPath(bucket->partition);
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
+  writer = CompressPart(std::move(writer), plan_.compression);
   if (std::exchange(bucket->rows_have_waited, false)) now_ms = bucket->first_row_ms;
   if (plan_.layout.format->encoding == formats::Encoding::kRow) {
     SetFile(bucket, std::make_unique<PartFile>(std::move(writer), now_ms, context_.budget, &held_));
@@ -130,7 +132,8 @@ std::string BucketSet::NewPath(const PartitionRef& partition) {
     directory = StagingDirectory(directory, names_.lineage);
     staging_.insert(directory);
   }
-  return fs::JoinPath(directory, names_.prefix + std::to_string(next_number_++));
+  return fs::JoinPath(directory, names_.prefix + std::to_string(next_number_++) +
+                                     std::string(SuffixOf(plan_.compression)));
 }
 
 BulkWriterMaker BucketSet::MakerOf(const FileLayout& layout, std::string state) const {
@@ -272,6 +275,7 @@ Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
   fs::Publisher& publisher = file_system.publisher();
   publisher.WaitForRoom();
   SLUICE_ASSIGN_OR_RETURN(auto writer, publisher.Open(paths[index], set.names_.tag));
+  writer = CompressPart(std::move(writer), set.plan_.compression);
   std::unique_ptr<PartFile> part;
   const int64_t now_ms = file.first_row_ms;  // Nobody asks for the age of a file that ends at once.
   if (encoder != nullptr) {
@@ -392,6 +396,8 @@ Result<std::unique_ptr<PartFile>> BucketSet::Reopen(const ResumedFile& file) {
   if (writer.ok()) {
     const FileLayout& layout = file.same_layout ? plan_.layout : *file.old_layout;
     if (layout.format->encoding == formats::Encoding::kRow) {
+      // In another layout it is closed as it is.
+      if (file.same_layout) *writer = CompressPart(std::move(*writer), plan_.compression);
       return std::make_unique<PartFile>(std::move(*writer), file.info.opened_ms, context_.budget,
                                         &held_);
     }

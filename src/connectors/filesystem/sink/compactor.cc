@@ -91,7 +91,8 @@ struct Compactor::Merge {
                          .tag = tag,
                          .layout = &plan.layout,
                          .session_zone = plan.session_zone,
-                         .pool = pool};
+                         .pool = pool,
+                         .compressed = CompressionOf(unit.inputs.front()) != Compression::kNone};
     if (there.ok()) return Compare(file_system, std::move(request));
     SLUICE_ASSIGN_OR_RETURN(const MergedFile merged, MergeFiles(file_system, request));
     size_bytes = merged.size_bytes;

@@ -6,6 +6,7 @@
 #include <arrow/buffer.h>
 
 #include "common/crash_point.h"
+#include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/part_stream.h"
 #include "types/arrow_status.h"
 
@@ -61,9 +62,17 @@ class Merger {
   }
 
   Status Concatenate(const std::vector<Input>& inputs, PartStream* out) {
+    for (const std::string& path : request_.inputs) {
+      if (CompressionOf(path) == CompressionOf(request_.inputs.front())) continue;
+      return Status::Unsupported("The files " + request_.inputs.front() + " and " + path +
+                                 " are compressed differently and cannot be merged. Set "
+                                 "'sink.compression' back until the partition is committed, or "
+                                 "'auto-compaction' = 'false'.");
+    }
+    // Compressed files of ours are whole members that end in a whole record.
     for (size_t i = 0; i < inputs.size(); ++i) {
       int64_t begin = 0;
-      if (i > 0) {
+      if (i > 0 && !request_.compressed) {
         SLUICE_ASSIGN_OR_RETURN(begin, FirstKeptByte(inputs[i].get()));
         // The last record of a file needs no line end; two records do.
         SLUICE_ASSIGN_ARROW(const int64_t written, out->Tell());

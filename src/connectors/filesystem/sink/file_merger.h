@@ -20,6 +20,8 @@ struct MergeRequest {
   /// Each file begins with a record that readers skip: only the first file's is kept. For files of
   /// other writers; ours have none.
   bool header_records = false;
+  /// Text files of ours that are compressed (whole members, which may stand one behind the other).
+  bool compressed = false;
 };
 
 struct MergedFile {

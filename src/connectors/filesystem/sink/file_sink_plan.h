@@ -49,6 +49,7 @@ struct FileSinkPlan {
   fs::FileSystems* file_systems = nullptr;
 
   FileLayout layout;  // Its columns are the physical ones without the partition keys.
+  Compression compression = Compression::kNone;
   TimeZone session_zone;
   std::vector<int> file_columns;  // Their places in the rows that come.
 

@@ -332,6 +332,29 @@ TEST(KnownPitfalls, Rule1_6_OlderCheckpointIsReported) {
   }
 }
 
+// Names of compressed files end in more than a number.
+TEST(KnownPitfalls, Rule1_6_OlderCheckpointWithCompressedFiles) {
+  SinkHarness job({.table_options = {{"sink.rolling-policy.on-checkpoint", "true"},
+                                     {"sink.compression", "gzip"}},
+                   .partitioned = false,
+                   .configuration = {{"sluice.remove-abandoned", "true"}}});
+  ASSERT_OK(job.Start());
+  for (int64_t i = 0; i < 4; ++i) {
+    ASSERT_OK(job.Write(0, Rows(i * 15, 15, "x")));
+    ASSERT_OK(job.Checkpoint());
+  }
+  EXPECT_EQ(job.Visible().size(), 4u);
+  job.Kill();
+  ASSERT_OK(job.Start(2));
+  ASSERT_OK(job.Write(0, Rows(30, 30, "x")));
+  ASSERT_OK(job.FinishAndCommit());
+  EXPECT_EQ(job.Visible().size(), 3u);
+  for (const auto& [path, bytes] : job.Visible()) {
+    EXPECT_TRUE(path.ends_with(".gz")) << path;
+    EXPECT_TRUE(bytes.starts_with("\x1f\x8b"));
+  }
+}
+
 TEST(KnownPitfalls, Rule15_1_ManyPartitionsUnderASmallBudget) {
   // 10,000 partitions under 2 MiB in small: the disk in memory copies folders at each change.
   constexpr int64_t kPartitions = 500;

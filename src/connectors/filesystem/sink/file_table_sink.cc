@@ -49,6 +49,7 @@ class FileTableSink final : public TableSink {
  private:
   Status CheckRequest(const SinkRequest& request) const;
   Status CheckFormat() const;
+  Status CheckCompression() const;
   Status CheckCompaction() const;
   Status CheckTarget(const SinkRequest& request) const;
   Status FillPartitioning(const SinkRequest& request, FileSinkPlan* plan) const;
@@ -108,6 +109,7 @@ Status FileTableSink::CheckFormat() const {
         "option, or use parquet, csv, json or raw. 'auto-compaction' = 'true' also gives larger "
         "files.");
   }
+  SLUICE_RETURN_NOT_OK(CheckCompression());
   SLUICE_RETURN_NOT_OK(CheckCompaction());
   if (file_schema_.column_count() > 0) return {};
   // json writes {} for such a row; the others would write nothing and lose it.
@@ -117,6 +119,31 @@ Status FileTableSink::CheckFormat() const {
       std::string(format_.name) +
       "' cannot hold a row without columns: the rows would be lost. Add a column that is no "
       "partition key, or use format 'json'.");
+}
+
+Status FileTableSink::CheckCompression() const {
+  if (options_.compression == Compression::kNone) return {};
+  const std::string option =
+      "Option 'sink.compression' = '" + std::string(NameOf(options_.compression)) + "': ";
+  if (format_.encoding != formats::Encoding::kRow) {
+    return Status::Validation(option + "files of format '" + std::string(format_.name) +
+                              "' are compressed inside, by an option of the format such as '" +
+                              std::string(format_.name) + ".compression' or '" +
+                              std::string(format_.name) + ".codec'. Remove 'sink.compression'.");
+  }
+  if (CanBeContinued(options_.compression) || !context_.streaming) return {};
+  if (options_.compaction.enabled) {
+    return Status::Validation(option +
+                              "such files cannot be merged. Use gzip, bzip2, xz or zstd, or set "
+                              "'auto-compaction' = 'false'.");
+  }
+  if (options_.roll_on_checkpoint == false) {
+    return Status::Validation(
+        option +
+        "such a file cannot be continued after a checkpoint. Use gzip, bzip2, "
+        "xz or zstd, or remove 'sink.rolling-policy.on-checkpoint'.");
+  }
+  return {};
 }
 
 Status FileTableSink::CheckCompaction() const {
@@ -254,6 +281,7 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
       .operations = &operations_,
       .options = formats::ExtractFormatOptions(table_.options, std::string(format_.name) + "."),
       .schema = file_schema_};
+  plan->compression = options_.compression;
   plan->session_zone = context_.session_zone;
   SLUICE_RETURN_NOT_OK(FillPartitioning(request, plan.get()));
   const auto name = table_.options.find("partition.default-name");
@@ -273,8 +301,8 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   if (context_.streaming) {
     RollingOptions rolling = options_.rolling;
     const bool compacting = options_.compaction.enabled;
-    rolling.on_checkpoint =
-        options_.roll_on_checkpoint.value_or(compacting || format_.rolls_on_checkpoint);
+    rolling.on_checkpoint = options_.roll_on_checkpoint.value_or(
+        compacting || format_.rolls_on_checkpoint || !CanBeContinued(options_.compression));
     plan->compaction = options_.compaction;
     if (plan->compaction.parallelism == 0) {
       plan->compaction.parallelism =
@@ -291,6 +319,9 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   plan->layout_text = std::string(format_.name) + "|" + file_schema_.ToString();
   for (const auto& [key, value] : plan->layout.options.options) {
     plan->layout_text += "|" + key + "=" + value;
+  }
+  if (plan->compression != Compression::kNone) {
+    plan->layout_text += "|sink.compression=" + std::string(NameOf(plan->compression));
   }
   SLUICE_RETURN_NOT_OK(ReadConfiguration(plan.get()));
   return std::shared_ptr<const FileSinkPlan>(std::move(plan));

@@ -1,6 +1,7 @@
 #include "connectors/filesystem/sink/leftovers.h"
 
 #include "common/text.h"
+#include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/sink_names.h"
 
 namespace sluice::connectors::filesystem {
@@ -105,6 +106,7 @@ class Sweeper {
     for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
       if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
     }
+    name.remove_suffix(SuffixOf(CompressionOf(name)).size());
     const size_t dash = name.rfind('-');
     if (dash == std::string_view::npos) return false;
     const auto known = request_.known_names.find(std::string(name.substr(0, dash + 1)));

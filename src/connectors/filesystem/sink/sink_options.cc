@@ -50,6 +50,12 @@ std::span<const OptionSpec> Specs() {
        .doc = "Streaming: close part files at every checkpoint, so that their rows become visible. "
               "'false' keeps them open until a limit of size or time is reached. Default: true for "
               "csv and parquet, false for json and raw."},
+      {.key = "sink.compression",
+       .type = OptionType::kEnum,
+       .default_text = "none",
+       .doc = "How text files (csv, json, raw and the change formats) are compressed; their names "
+              "then end in .gz, .deflate, .bz2, .xz or .zst. Containers have options of their own.",
+       .allowed = {"none", "gzip", "deflate", "bzip2", "xz", "zstd"}},
       {.key = "auto-compaction",
        .type = OptionType::kBoolean,
        .default_text = "false",
@@ -400,6 +406,8 @@ Result<SinkOptions> ReadSinkOptions(const TableInfo& table) {
                             options.Boolean("sink.rolling-policy.on-checkpoint"));
   }
 
+  SLUICE_ASSIGN_OR_RETURN(const std::string compression, options.Enum("sink.compression"));
+  sink.compression = CompressionOfName(compression).value_or(Compression::kNone);
   SLUICE_ASSIGN_OR_RETURN(sink.compaction, ReadCompaction(options, sink.rolling.file_size_bytes));
   SLUICE_ASSIGN_OR_RETURN(sink.commit, ReadCommit(table, options));
   SLUICE_ASSIGN_OR_RETURN(sink.shuffle_by_partition,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "connectors/connector.h"
+#include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/rolling_policy.h"
 
 namespace sluice::connectors::filesystem {
@@ -78,6 +79,7 @@ struct SinkOptions {
   int parallelism = 0;  // 0: that of the input.
   bool shuffle_by_partition = false;
   SortRows sort_rows = SortRows::kAuto;
+  Compression compression = Compression::kNone;  // Of text files.
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();

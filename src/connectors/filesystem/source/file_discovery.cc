@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "common/log.h"
-#include "connectors/filesystem/source/compressed_input.h"
+#include "connectors/filesystem/compression/compressed_input.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -14,6 +14,8 @@ namespace {
 constexpr int64_t kLeastSplitBytes = 8 << 20;
 constexpr int64_t kMostSplitBytes = 128 << 20;
 constexpr int64_t kSplitsPerReader = 4;
+// Files taken up at a time, of a backlog of any size: some 5 MB of splits in a checkpoint.
+constexpr size_t kMostFilesAtOnce = 32'768;
 
 }  // namespace
 
@@ -68,18 +70,25 @@ Result<std::vector<PartitionDirectory>> FileDiscovery::FilterPartitions(
 
 Result<std::vector<FileDiscovery::Found>> FileDiscovery::FindFiles() {
   SLUICE_ASSIGN_OR_RETURN(std::vector<Found> found, ListFiles());
+  if (spec_->bounded() && !spec_->format->read_kinds.insert_only()) SortByTime(&found);
+  return found;
+}
+
+void FileDiscovery::SortByTime(std::vector<Found>* files) const {
+  if (spec_->format->read_kinds.insert_only()) {
+    std::stable_sort(files->begin(), files->end(), [](const Found& a, const Found& b) {
+      return a.file.modified_ms < b.file.modified_ms;
+    });
+    return;
+  }
   // Files of changes are read in the order in which they were written; of two of one moment the
   // shorter name was first: part-…-9 before part-…-10.
-  if (!spec_->format->read_kinds.insert_only()) {
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-      const auto key = [](const Found& f) {
-        return std::make_tuple(f.file.modified_ms, f.file.path.size(),
-                               std::string_view(f.file.path));
-      };
-      return key(a) < key(b);
-    });
-  }
-  return found;
+  const auto key = [](const Found& found) {
+    return std::make_tuple(found.file.modified_ms, found.file.path.size(),
+                           std::string_view(found.file.path));
+  };
+  std::stable_sort(files->begin(), files->end(),
+                   [&key](const Found& a, const Found& b) { return key(a) < key(b); });
 }
 
 Result<std::vector<FileDiscovery::Found>> FileDiscovery::ListFiles() {
@@ -202,33 +211,189 @@ Result<std::vector<FileSplit>> FileDiscovery::FindAll() {
   return MakeSplits(*files);
 }
 
-Result<std::vector<FileSplit>> FileDiscovery::FindNew(ProcessedPaths* seen) {
+Result<std::vector<FileSplit>> FileDiscovery::FindNew(ProcessedPaths* seen,
+                                                      const fs::TreeWatch* watch) {
   SLUICE_ASSIGN_OR_RETURN(std::vector<Found> files, FindFiles());
-  std::stable_sort(files.begin(), files.end(), [](const Found& a, const Found& b) {
-    return a.file.modified_ms < b.file.modified_ms;
-  });
+  young_.clear();
+  backlog_.clear();
+  MoveCursor(files);
+  ForgetGone(files, seen);
+  SLUICE_ASSIGN_OR_RETURN(files, OnlyReadable(std::move(files), watch));
+  return TakeNew(std::move(files), seen);
+}
+
+Result<std::vector<FileSplit>> FileDiscovery::FindNewAmong(std::vector<std::string> paths,
+                                                           ProcessedPaths* seen,
+                                                           const fs::TreeWatch* watch) {
   const int64_t now = clock_->NowMillis();
-  std::vector<Found> fresh;
-  for (Found& found : files) {
-    const bool too_young =
-        spec_->options.min_age_ms > 0 && now - found.file.modified_ms < spec_->options.min_age_ms;
-    // A young file is not looked at at all: its size when it is old enough is the one that counts.
-    if (too_young) continue;
-    switch (seen->Look(found.file)) {
-      case ProcessedPaths::Seen::kNew:
-        fresh.push_back(std::move(found));
-        break;
-      case ProcessedPaths::Seen::kChanged:
-        Log(LogLevel::kWarning, "File " + found.file.path +
-                                    " has changed since it was found; the change is not read. "
-                                    "Write new data to new files, or "
-                                    "set 'source.file.min-age' for writers that take their time.");
-        break;
-      case ProcessedPaths::Seen::kSame:
-        break;
+  for (auto it = young_.begin(); it != young_.end();) {
+    if (it->second > now) {
+      ++it;
+      continue;
+    }
+    paths.push_back(it->first);
+    it = young_.erase(it);
+  }
+  std::vector<fs::FileInfo> infos;
+  for (const std::string& path : paths) {
+    auto info = spec_->file_system->Stat(path);
+    if (info.ok() && !info->is_directory) infos.push_back(std::move(*info));
+    // What vanished again is not there; what cannot be looked at is found by the next listing.
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Found> files, Place(std::move(infos)));
+  SLUICE_ASSIGN_OR_RETURN(files, OnlyReadable(std::move(files), watch));
+  return TakeNew(std::move(files), seen);
+}
+
+Result<std::vector<FileSplit>> FileDiscovery::FindNewBehindCursor(ProcessedPaths* seen) {
+  if (last_directories_[1].empty()) return FindNew(seen, nullptr);
+  auto listed = spec_->file_system->ListTreeAfter(spec_->listing->root(), last_directories_[1]);
+  if (!listed.ok() && listed.status().code() != StatusCode::kNotFound) return listed.status();
+  std::vector<fs::FileInfo> infos;
+  if (listed.ok()) infos = std::move(*listed);
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Found> files, Place(std::move(infos)));
+  MoveCursor(files);
+  SLUICE_ASSIGN_OR_RETURN(files, OnlyReadable(std::move(files), nullptr));
+  return TakeNew(std::move(files), seen);
+}
+
+std::optional<int64_t> FileDiscovery::NextYoungMs() const {
+  std::optional<int64_t> next;
+  for (const auto& [path, due] : young_) {
+    if (!next || due < *next) next = due;
+  }
+  return next;
+}
+
+void FileDiscovery::MoveCursor(const std::vector<Found>& files) {
+  if (!spec_->options.listing_cursor) return;
+  auto& [last, before] = last_directories_;
+  for (const Found& found : files) {
+    std::string directory = fs::ParentPath(found.file.path) + "/";
+    if (directory > last) {
+      before = std::exchange(last, std::move(directory));
+    } else if (directory > before && directory != last) {
+      before = std::move(directory);
     }
   }
-  return MakeSplits(fresh);
+}
+
+void FileDiscovery::ForgetGone(const std::vector<Found>& files, ProcessedPaths* seen) const {
+  if (!spec_->options.forget_after_ms) return;
+  const int64_t now = clock_->NowMillis();
+  if (seen->swept_ms() != 0 && now - seen->swept_ms() < *spec_->options.forget_after_ms) return;
+  std::vector<const fs::FileInfo*> present;
+  present.reserve(files.size());
+  for (const Found& found : files) present.push_back(&found.file);
+  const size_t forgotten = seen->ForgetAbsent(present);
+  seen->set_swept_ms(now);
+  if (forgotten > 0) {
+    Log(LogLevel::kInfo, "Forgot " + std::to_string(forgotten) + " files of table " +
+                             spec_->table_identifier + " that have been gone for longer than " +
+                             "'source.processed-paths.forget-after'.");
+  }
+}
+
+Result<std::vector<FileDiscovery::Found>> FileDiscovery::Place(std::vector<fs::FileInfo> files) {
+  std::map<std::string, PartitionDirectory> directories;
+  std::vector<std::pair<fs::FileInfo, std::string>> placed;
+  for (fs::FileInfo& file : files) {
+    std::optional<PartitionDirectory> partition = spec_->listing->PartitionOf(file.path);
+    if (!partition) continue;
+    placed.emplace_back(std::move(file), partition->path);
+    directories.emplace(partition->path, std::move(*partition));
+  }
+  std::vector<PartitionDirectory> partitions;
+  for (auto& [path, partition] : directories) partitions.push_back(std::move(partition));
+  SLUICE_ASSIGN_OR_RETURN(partitions, FilterPartitions(std::move(partitions)));
+  std::map<std::string, const PartitionDirectory*> wanted;
+  for (const PartitionDirectory& partition : partitions) {
+    SLUICE_RETURN_NOT_OK(
+        CheckPartitionValues(spec_->partition_keys, spec_->partition_types, partition));
+    wanted.emplace(partition.path, &partition);
+  }
+  std::vector<Found> found;
+  for (auto& [file, path] : placed) {
+    const auto it = wanted.find(path);
+    if (it == wanted.end()) continue;
+    found.push_back({std::move(file), {}});
+    if (!spec_->partition_keys.empty()) found.back().partition = it->second->values;
+  }
+  return found;
+}
+
+Result<std::vector<FileDiscovery::Found>> FileDiscovery::OnlyReadable(std::vector<Found> files,
+                                                                      const fs::TreeWatch* watch) {
+  const int64_t now = clock_->NowMillis();
+  const int64_t min_age_ms = spec_->options.min_age_ms;
+  std::vector<Found> readable;
+  readable.reserve(files.size());
+  for (Found& found : files) {
+    const fs::FileInfo& file = found.file;
+    if (file.size_bytes == 0) {
+      if (spec_->is_bulk()) SLUICE_RETURN_NOT_OK(NoteEmpty(file.path));
+      continue;
+    }
+    if (watch != nullptr && watch->BeingWritten(file.path)) continue;
+    // A young file is not looked at at all: its size when it is old enough is the one that counts.
+    if (min_age_ms > 0 && now - file.modified_ms < min_age_ms) {
+      if (keep_young_) young_[file.path] = file.modified_ms + min_age_ms;
+      continue;
+    }
+    readable.push_back(std::move(found));
+  }
+  return readable;
+}
+
+Result<std::vector<FileSplit>> FileDiscovery::TakeNew(std::vector<Found> files,
+                                                      ProcessedPaths* seen) {
+  // Looked at in a copy first: what waits in the backlog is not seen yet, so that a job that dies
+  // meanwhile finds it again.
+  ProcessedPaths probe = *seen;
+  std::vector<Found> changed;
+  std::vector<Found> fresh = OnlyNew(std::move(files), &probe, &changed);
+  SortByTime(&fresh);
+  if (fresh.size() <= kMostFilesAtOnce) {
+    *seen = std::move(probe);
+    return MakeSplits(fresh);
+  }
+  for (const Found& found : changed) seen->Look(found.file);  // They have been told of.
+  backlog_.insert(backlog_.end(), std::make_move_iterator(fresh.begin()),
+                  std::make_move_iterator(fresh.end()));
+  return TakeFromBacklog(seen);
+}
+
+Result<std::vector<FileSplit>> FileDiscovery::TakeFromBacklog(ProcessedPaths* seen) {
+  std::vector<Found> some;
+  while (!backlog_.empty() && some.size() < kMostFilesAtOnce) {
+    some.push_back(std::move(backlog_.front()));
+    backlog_.pop_front();
+  }
+  std::vector<Found> changed;
+  return MakeSplits(OnlyNew(std::move(some), seen, &changed));
+}
+
+std::vector<FileDiscovery::Found> FileDiscovery::OnlyNew(std::vector<Found> files,
+                                                         ProcessedPaths* seen,
+                                                         std::vector<Found>* changed) {
+  std::vector<const fs::FileInfo*> infos;
+  infos.reserve(files.size());
+  for (const Found& found : files) infos.push_back(&found.file);
+  const std::vector<ProcessedPaths::Seen> answers = seen->Look(infos);
+  std::vector<Found> fresh;
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (answers[i] == ProcessedPaths::Seen::kNew) {
+      fresh.push_back(std::move(files[i]));
+    } else if (answers[i] == ProcessedPaths::Seen::kChanged) {
+      Log(LogLevel::kWarning,
+          "File " + files[i].file.path +
+              " has changed since it was found; the change is not read. Write new data to new "
+              "files, or set 'source.file.min-age' for writers that take their time, or "
+              "'source.file.identity' = 'path-size-time' to read changed files again.");
+      changed->push_back(std::move(files[i]));
+    }
+  }
+  return fresh;
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -30,21 +30,21 @@ Status FileReader::Open(runtime::TaskContext& context) {
   return {};
 }
 
-std::optional<FileSplit> FileReader::TakeSplit() {
-  if (source_->LimitReached()) return std::nullopt;
+std::vector<FileSplit> FileReader::TakeSplits() {
+  if (source_->LimitReached()) return {};
   SplitPool::Taken taken = source_->splits().Take(subtask_);
   frozen_ = taken.frozen;
-  if (taken.split) {
-    watermarks_->AddSplit(taken.split->id());
-    held_.push_back(*taken.split);
+  for (const FileSplit& split : taken.splits) {
+    watermarks_->AddSplit(split.id());
+    held_.push_back(split);
   }
-  return taken.split;
+  return std::move(taken.splits);
 }
 
 Result<runtime::SourceReader::PollResult> FileReader::Poll(runtime::Output& out) {
   if (source_->LimitReached()) return PollResult::kFinished;
   frozen_ = false;
-  const auto take = [this] { return TakeSplit(); };
+  const auto take = [this] { return TakeSplits(); };
   pipeline_->Advance(take);
   const std::shared_ptr<ReadUnit> unit = pipeline_->TakeReady();
   if (unit != nullptr) {
@@ -92,8 +92,11 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
     split.lines += unit->line_count;
   }
   if (unit->fetched.last) {
-    watermarks_->RemoveSplit(split.id());
-    held_.pop_front();
+    for (size_t i = 0; i < unit->split_count; ++i) {
+      watermarks_->RemoveSplit(held_.front().id());
+      if (source_->done_files()) read_.push_back(std::move(held_.front()));
+      held_.pop_front();
+    }
   }
   return {};
 }
@@ -145,16 +148,19 @@ Status FileReader::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
   std::vector<std::string> splits;
   for (const FileSplit& split : held_) splits.push_back(EncodeSplit(split));
   state.PutStrings("splits", splits);
+  if (source_->done_files()) source_->done_files()->OnRead(barrier.id, std::exchange(read_, {}));
   if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   return {};
 }
 
 Status FileReader::CheckpointComplete(runtime::CheckpointId id) {
   if (quarantine_) quarantine_->CheckpointComplete(id);
+  if (source_->done_files()) source_->done_files()->CheckpointComplete(id);
   return {};
 }
 
 Result<bool> FileReader::Drained() {
+  if (source_->done_files() && !source_->done_files()->Drained()) return false;
   if (!quarantine_) return true;
   return quarantine_->Drained();
 }

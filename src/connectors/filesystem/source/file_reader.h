@@ -30,7 +30,7 @@ class FileReader final : public runtime::SourceReader {
   Result<bool> Drained() override;
 
  private:
-  std::optional<FileSplit> TakeSplit();
+  std::vector<FileSplit> TakeSplits();
   Status Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& out);
   Status Failure(const ReadUnit& unit) const;
   std::string WhatBecameOf(const formats::BadRecord& bad) const;
@@ -47,7 +47,8 @@ class FileReader final : public runtime::SourceReader {
   std::shared_ptr<ReadPipeline> pipeline_;
   std::unique_ptr<runtime::SplitWatermarks> watermarks_;
   std::optional<QuarantineBuffer> quarantine_;
-  std::deque<FileSplit> held_;  // In the order in which they are read.
+  std::deque<FileSplit> held_;   // In the order in which they are read.
+  std::vector<FileSplit> read_;  // To their ends, since the last snapshot; for DoneFiles.
   bool frozen_ = false;  // The last split asked for was refused for the time of a checkpoint.
   std::atomic<int64_t>* rows_in_ = nullptr;
   std::atomic<int64_t>* bytes_in_ = nullptr;

@@ -1,11 +1,26 @@
 #include "connectors/filesystem/source/file_source_spec.h"
 
+#include <algorithm>
+
 #include <arrow/api.h>
 
 #include "connectors/filesystem/partition/partition_path.h"
 #include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
+
+bool FileSourceSpec::files_join() const {
+  // Rows that tell of their file, records put aside with their place in it, and first lines to be
+  // skipped need each file by itself; with a LIMIT few files are to be read.
+  constexpr int64_t kLeastRecordLimit = 256 << 10;
+  const bool names_file = std::any_of(outputs.begin(), outputs.end(), [](const auto& output) {
+    return output.from == OutputColumn::From::kMetadata;
+  });
+  const auto skip = format_options.options.find("ignore-first-line");
+  const bool skips = skip != format_options.options.end() && skip->second != "false";
+  return !is_bulk() && !names_file && !skips && !bad_records.active() && !limit_rows &&
+         format->read_kinds.insert_only() && options.max_record_bytes >= kLeastRecordLimit;
+}
 
 Result<std::shared_ptr<arrow::RecordBatch>> PartitionValueRows(
     const std::vector<std::string>& keys, const std::vector<SqlType>& types,

@@ -55,6 +55,8 @@ struct FileSourceSpec {
   runtime::RowTransform transform;
   runtime::WatermarkSettings watermark;
 
+  /// Whether the bytes of several whole files of one partition may be decoded as one text.
+  bool files_join() const;
   bool bounded() const { return !options.monitor_interval_ms; }
   bool is_bulk() const { return format->encoding == formats::Encoding::kBulk; }
 };

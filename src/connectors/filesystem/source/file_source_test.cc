@@ -224,11 +224,101 @@ TEST(FileSourceTest, RestartsAnywhereKeepEveryRowOnce) {
   }
 }
 
+// Small files are fetched and decoded many at a time; nobody can tell but by the speed.
+TEST(FileSourceTest, SmallFilesThatAreReadTogetherKeepTheirBounds) {
+  const TemporaryDirectory directory;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 300; ++i) {
+    const std::string name = std::to_string(1000 + i);
+    const std::string partition = std::to_string(i % 2);
+    // The last line of a file needs no end.
+    directory.Write("t/p=" + partition + "/f" + name, name + "\nsecond" + (i % 3 == 0 ? "" : "\n"));
+    expected.push_back(name + "|" + partition);
+    expected.push_back("second|" + partition);
+  }
+  std::sort(expected.begin(), expected.end());
+  const std::vector<Column> partitions = {{"p", SqlType::Int()}};
+  for (const int parallelism : {1, 2, 8}) {
+    const auto source = OpenTable(LinesTable(directory.Path("t"), partitions));
+    std::vector<std::string> rows = ReadAll(*source, parallelism);
+    std::sort(rows.begin(), rows.end());
+    EXPECT_EQ(rows, expected);
+  }
+  // Rows that name their file.
+  const auto named = OpenTable(LinesTable(directory.Path("t"), partitions), {"file.name"});
+  for (const std::string& row : ReadAll(*named)) {
+    if (!row.starts_with("second")) {
+      EXPECT_THAT(row, HasSubstr("|f" + row.substr(0, 4)));
+    }
+  }
+  // A bad record is told with its file and its place there.
+  directory.Write("t/p=1/f1077", "1077\nbad one\nsecond\n");
+  const auto strict = OpenTable(LinesTable(directory.Path("t"), partitions));
+  EXPECT_THAT(ReadFailure(*strict).ToString(),
+              AllOf(HasSubstr("/p=1/f1077, line 2, byte 5"), HasSubstr("bad one")));
+  LogCapture log;
+  const auto lenient = OpenTable(
+      LinesTable(directory.Path("t"), partitions, {{"lines.ignore-parse-errors", "true"}}));
+  SourceDriver driver(*lenient, 2);
+  ASSERT_TRUE(driver.Start().ok());
+  ASSERT_TRUE(driver.Run().ok());
+  std::vector<std::string> rows = driver.rows();
+  std::sort(rows.begin(), rows.end());
+  EXPECT_EQ(rows, expected);
+  EXPECT_EQ(driver.metrics().Value(runtime::metric::kBadRecords), 1);
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("/p=1/f1077, line 2")));
+}
+
+TEST(FileSourceTest, SmallFilesSurviveRestartsAnywhere) {
+  const TemporaryDirectory directory;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 500; ++i) {
+    directory.Write("t/f" + std::to_string(i), std::to_string(i) + "a\n" + std::to_string(i) + "b");
+    expected.push_back(std::to_string(i) + "a");
+    expected.push_back(std::to_string(i) + "b");
+  }
+  std::sort(expected.begin(), expected.end());
+  Random random(9);
+  for (const bool watching : {false, true}) {
+    OptionMap options;
+    if (watching) options = {{"source.monitor-interval", "1 s"}, {"source.watch.mode", "listing"}};
+    const auto source = OpenTable(LinesTable(directory.Path("t"), {}, options));
+    std::vector<std::string> rows;
+    std::optional<SourceDriver::State> state;
+    for (int life = 0; life < 30; ++life) {
+      SourceDriver driver(*source, 2);
+      ASSERT_TRUE(driver.Start(state ? &*state : nullptr).ok());
+      ASSERT_TRUE(driver.Run(life == 29 ? 1'000'000 : static_cast<int>(random.Below(6))).ok());
+      state = driver.Checkpoint();
+      rows.insert(rows.end(), driver.rows().begin(), driver.rows().end());
+    }
+    std::sort(rows.begin(), rows.end());
+    EXPECT_EQ(rows, expected) << watching;
+  }
+}
+
+// A file that vanishes between its neighbours.
+TEST(FileSourceTest, AVanishedSmallFileTakesNobodyWithIt) {
+  const TemporaryDirectory directory;
+  for (int i = 0; i < 100; ++i) directory.Write("t/f" + std::to_string(100 + i), "row\n");
+  const auto source =
+      OpenTable(LinesTable(directory.Path("t"), {},
+                           {{"source.monitor-interval", "1 s"}, {"source.watch.mode", "listing"}}));
+  LogCapture log;
+  SourceDriver driver(*source, 1);
+  ASSERT_TRUE(driver.Start().ok());
+  std::filesystem::remove(directory.Path("t/f140"));
+  ASSERT_TRUE(driver.Run().ok());
+  EXPECT_EQ(driver.rows().size(), 99u);
+  EXPECT_THAT(log.lines, ElementsAre(HasSubstr("/t/f140 was gone")));
+}
+
 class WatchTest : public ::testing::Test {
  protected:
   std::unique_ptr<TableSource> Watch(const std::vector<Column>& partitions = {},
                                      OptionMap more = {}) {
     more["source.monitor-interval"] = "1 s";
+    more.emplace("source.watch.mode", "listing");  // Notifications come when they come.
     return OpenTable(LinesTable(directory_.Path("t"), partitions, more));
   }
   /// Lets the interval pass and reads what is new.

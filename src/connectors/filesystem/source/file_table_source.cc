@@ -36,6 +36,7 @@ class FileTableSource final : public TableSource {
     spec_.listing = std::make_shared<TableListing>(
         located.file_system, located.path, table_.partition_keys,
         spec_.options.default_partition_name, spec_.options.path_pattern);
+    if (spec_.options.when_done == WhenDone::kMove) SLUICE_RETURN_NOT_OK(LocateMoveTarget());
     std::vector<Column> file_columns;
     file_index_.assign(table_.physical.columns().size(), -1);
     for (const std::string& key : table_.partition_keys) {
@@ -145,6 +146,18 @@ class FileTableSource final : public TableSource {
   }
 
  private:
+  Status LocateMoveTarget() {
+    std::string& move_to = spec_.options.move_to;
+    SLUICE_ASSIGN_OR_RETURN(const fs::FileSystems::Located target,
+                            context_.file_systems->Locate(move_to));
+    if (target.file_system->scheme() != spec_.file_system->scheme()) {
+      return Status::InvalidArgument("Invalid value for option 'source.file.move-to': " + move_to +
+                                     " is on another file system than the table.");
+    }
+    move_to = target.path;
+    return CheckMoveTarget(spec_.listing->root(), move_to);
+  }
+
   int PartitionIndex(int column) const {
     const std::string& name = table_.physical.column(column).name;
     const auto it = std::find(table_.partition_keys.begin(), table_.partition_keys.end(), name);

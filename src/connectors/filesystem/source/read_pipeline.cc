@@ -1,18 +1,58 @@
 #include "connectors/filesystem/source/read_pipeline.h"
 
+#include <algorithm>
+
 #include <arrow/record_batch.h>
 
 namespace sluice::connectors::filesystem {
 
-void ReadPipeline::Advance(const std::function<std::optional<FileSplit>()>& next_split) {
+namespace {
+
+std::shared_ptr<ReadUnit> FailedUnit(Status status) {
+  auto unit = std::make_shared<ReadUnit>();
+  unit->fetched.last = true;
+  unit->vanished = status.code() == StatusCode::kNotFound;
+  unit->status = std::move(status);
+  unit->state = ReadUnit::State::kReady;
+  return unit;
+}
+
+std::shared_ptr<ReadUnit> WholeFileUnit(std::string bytes, std::shared_ptr<SplitColumns> columns) {
+  auto unit = std::make_shared<ReadUnit>();
+  unit->fetched.first_in_file = true;
+  unit->fetched.last = true;
+  unit->fetched.position = static_cast<int64_t>(bytes.size());
+  unit->fetched.bytes_read = static_cast<int64_t>(bytes.size());
+  unit->fetched.bytes = std::move(bytes);
+  unit->columns = std::move(columns);
+  return unit;
+}
+
+// Whether a whole file can stand in the middle of a text: it begins like plain text, without a byte
+// order mark or the zeros of UTF-16, and its last record is complete. Ends it with a line feed.
+bool CanJoin(std::string* bytes, formats::RowFramer* framer) {
+  constexpr unsigned char kFirstOfMarks = 0xEF;
+  if (bytes->empty()) return true;
+  const auto first = static_cast<unsigned char>(bytes->front());
+  if (first >= kFirstOfMarks || bytes->find('\0') < 4) return false;
+  const bool ended = bytes->back() == '\n';
+  if (!ended) bytes->push_back('\n');
+  if (framer->CompletePrefix(*bytes, false) == bytes->size()) return true;
+  if (!ended) bytes->pop_back();
+  return false;
+}
+
+}  // namespace
+
+void ReadPipeline::Advance(const std::function<std::vector<FileSplit>()>& next_splits) {
   bool fetch = false;
   {
     const std::lock_guard lock(mutex_);
     if (!fetching_ && units_.size() < settings_.window) {
       if (open_ == nullptr) {
-        if (std::optional<FileSplit> split = next_split()) {
+        if (std::vector<FileSplit> splits = next_splits(); !splits.empty()) {
           open_ = std::make_shared<OpenSplitState>();
-          open_->split = std::move(*split);
+          open_->splits = std::move(splits);
         }
       }
       fetch = open_ != nullptr;
@@ -30,31 +70,91 @@ void ReadPipeline::StartFetch() {
 }
 
 void ReadPipeline::Fetch(std::shared_ptr<OpenSplitState> open) {
-  auto unit = std::make_shared<ReadUnit>();
-  unit->status = FetchInto(open.get(), unit.get());
-  unit->columns = open->columns;
-  if (!unit->status.ok()) {
-    unit->fetched.last = true;
-    unit->vanished = unit->status.code() == StatusCode::kNotFound;
-    unit->state = ReadUnit::State::kReady;
+  std::vector<std::shared_ptr<ReadUnit>> units;
+  if (open->splits.size() > 1) {
+    units = FetchGroup(open.get());
+  } else {
+    units.push_back(FetchOne(open.get()));
   }
   {
     const std::lock_guard lock(mutex_);
-    if (unit->fetched.last) open_.reset();
+    if (units.back()->fetched.last) open_.reset();
     fetching_ = false;
-    units_.push_back(std::move(unit));
+    for (auto& unit : units) units_.push_back(std::move(unit));
   }
   settings_.wake();
 }
 
+std::shared_ptr<ReadUnit> ReadPipeline::FetchOne(OpenSplitState* open) {
+  auto unit = std::make_shared<ReadUnit>();
+  Status status = FetchInto(open, unit.get());
+  if (!status.ok()) return FailedUnit(std::move(status));
+  unit->columns = open->columns;
+  return unit;
+}
+
+Status ReadPipeline::OpenColumns(OpenSplitState* open) {
+  SLUICE_ASSIGN_OR_RETURN(open->columns,
+                          SplitColumns::Make(spec_, open->splits.front(), settings_.memory_pool));
+  return {};
+}
+
 Status ReadPipeline::FetchInto(OpenSplitState* open, ReadUnit* unit) {
   if (open->reader == nullptr) {
-    SLUICE_ASSIGN_OR_RETURN(open->columns,
-                            SplitColumns::Make(spec_, open->split, settings_.memory_pool));
-    SLUICE_ASSIGN_OR_RETURN(open->reader, OpenSplit(spec_, open->split, settings_.memory_pool));
+    SLUICE_RETURN_NOT_OK(OpenColumns(open));
+    SLUICE_ASSIGN_OR_RETURN(open->reader,
+                            OpenSplit(spec_, open->splits.front(), settings_.memory_pool));
   }
   SLUICE_ASSIGN_OR_RETURN(unit->fetched, open->reader->Fetch());
   return {};
+}
+
+std::vector<std::shared_ptr<ReadUnit>> ReadPipeline::FetchGroup(OpenSplitState* open) {
+  std::vector<std::shared_ptr<ReadUnit>> units;
+  Status opened = OpenColumns(open);
+  auto framer = spec_->format->make_framer(spec_->format_options);
+  if (opened.ok()) opened = framer.status();
+  std::shared_ptr<ReadUnit> joined;
+  for (const FileSplit& split : open->splits) {
+    auto bytes =
+        opened.ok() ? spec_->file_system->ReadWhole(split.file) : Result<std::string>(opened);
+    if (!bytes.ok()) {
+      joined = nullptr;
+      units.push_back(FailedUnit(bytes.status()));
+      continue;
+    }
+    if (!CanJoin(&*bytes, framer->get())) {
+      joined = nullptr;
+      units.push_back(WholeFileUnit(std::move(*bytes), open->columns));
+      continue;
+    }
+    if (joined == nullptr) {
+      joined = WholeFileUnit({}, open->columns);
+      joined->split_count = 0;
+      units.push_back(joined);
+    }
+    ++joined->split_count;
+    joined->file_begins.push_back(joined->fetched.bytes.size());
+    joined->fetched.bytes += *bytes;
+    joined->fetched.bytes_read += split.file.size_bytes;
+  }
+  return units;
+}
+
+void ReadPipeline::SplitUp(const std::shared_ptr<ReadUnit>& unit) {
+  std::vector<std::shared_ptr<ReadUnit>> single;
+  const std::string_view bytes = unit->fetched.bytes;
+  for (size_t i = 0; i < unit->file_begins.size(); ++i) {
+    const size_t begin = unit->file_begins[i];
+    const size_t end = i + 1 < unit->file_begins.size() ? unit->file_begins[i + 1] : bytes.size();
+    single.push_back(WholeFileUnit(std::string(bytes.substr(begin, end - begin)), unit->columns));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    const auto at = units_.erase(std::find(units_.begin(), units_.end(), unit));
+    units_.insert(at, single.begin(), single.end());
+  }
+  settings_.wake();
 }
 
 void ReadPipeline::StartDecodes() {
@@ -93,6 +193,10 @@ void ReadPipeline::Finish(const std::shared_ptr<ReadUnit>& unit) {
     status = Status::Unavailable("Not enough memory to decode a chunk of " +
                                  std::to_string(unit->fetched.bytes.size()) + " bytes.");
   }
+  if (unit->decode_singly) {
+    SplitUp(unit);
+    return;
+  }
   const std::lock_guard lock(mutex_);
   unit->status = std::move(status);
   unit->state = ReadUnit::State::kReady;
@@ -124,6 +228,12 @@ Status ReadPipeline::Decode(ReadUnit* unit) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<formats::RowDecoder> decoder, TakeDecoder());
     SLUICE_ASSIGN_OR_RETURN(formats::DecodedRows rows,
                             decoder->DecodeChunk(unit->fetched.bytes, unit->fetched.first_in_file));
+    if (unit->split_count > 1 && (rows.bad_count > 0 || rows.failed)) {
+      unit->decode_singly = true;
+      const std::lock_guard lock(mutex_);
+      decoders_.push_back(std::move(decoder));
+      return {};
+    }
     if (spec_->bad_records.puts_aside() && !rows.bad.empty())
       SLUICE_RETURN_NOT_OK(TakeOutBad(&rows, unit));
     decoded = std::move(rows.rows);

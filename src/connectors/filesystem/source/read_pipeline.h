@@ -36,6 +36,11 @@ struct ReadUnit {
   std::vector<QuarantinedRecord> taken_out;  // Positions are bytes of the file.
   bool failed = false;                       // bad[0] fails the read.
   bool vanished = false;                     // The file was gone.
+  /// Splits that end with this unit, and where their bytes begin in it: several for small files
+  /// that are decoded as one text.
+  size_t split_count = 1;
+  std::vector<size_t> file_begins;
+  bool decode_singly = false;  // A record is bad: which file it is in must be found out.
 
   enum class State { kFetched, kDecoding, kReady };
   State state = State::kFetched;
@@ -54,8 +59,9 @@ class ReadPipeline : public std::enable_shared_from_this<ReadPipeline> {
   ReadPipeline(std::shared_ptr<const FileSourceSpec> spec, PipelineSettings settings)
       : spec_(std::move(spec)), settings_(std::move(settings)) {}
 
-  /// Starts whatever can be started. `next_split` is asked when a split is needed.
-  void Advance(const std::function<std::optional<FileSplit>()>& next_split);
+  /// Starts whatever can be started. `next_splits` is asked when one is needed; several are small
+  /// files (SplitPool::Take).
+  void Advance(const std::function<std::vector<FileSplit>()>& next_splits);
   /// The oldest unit when it is ready.
   std::shared_ptr<ReadUnit> TakeReady();
   /// Nothing is under way and no split is open.
@@ -63,13 +69,18 @@ class ReadPipeline : public std::enable_shared_from_this<ReadPipeline> {
 
  private:
   struct OpenSplitState {
-    FileSplit split;
+    std::vector<FileSplit> splits;
     std::unique_ptr<SplitReader> reader;
     std::shared_ptr<SplitColumns> columns;
   };
   void StartFetch();
   void Fetch(std::shared_ptr<OpenSplitState> open);
   Status FetchInto(OpenSplitState* open, ReadUnit* unit);
+  std::shared_ptr<ReadUnit> FetchOne(OpenSplitState* open);
+  std::vector<std::shared_ptr<ReadUnit>> FetchGroup(OpenSplitState* open);
+  Status OpenColumns(OpenSplitState* open);
+  /// Puts a unit for each file in the place of `unit`.
+  void SplitUp(const std::shared_ptr<ReadUnit>& unit);
   void StartDecodes();
   void Finish(const std::shared_ptr<ReadUnit>& unit);
   Status Decode(ReadUnit* unit);

@@ -175,6 +175,7 @@ class SourceDriver {
     context.clock = clock_;
     context.io_pool = &pool_;
     context.metrics = &metrics_;
+    context.durable_checkpoints = true;
     std::optional<runtime::RestoredSourceState> restored;
     if (state != nullptr) {
       restored.emplace();
@@ -213,18 +214,24 @@ class SourceDriver {
     return {};
   }
 
-  State Checkpoint() {
+  /// What the job hears once the checkpoint is on disk.
+  void Complete(runtime::CheckpointId id) {
+    for (const auto& reader : readers_) EXPECT_TRUE(reader->CheckpointComplete(id).ok());
+  }
+
+  State Checkpoint(runtime::CheckpointId id = 1) {
     State state;
+    const runtime::Barrier barrier{.id = id};
     source_->FreezeSplits();
     for (const auto& reader : readers_) {
       runtime::StateWriter writer;
-      EXPECT_TRUE(reader->Snapshot({}, writer).ok());
+      EXPECT_TRUE(reader->Snapshot(barrier, writer).ok());
       state.readers.push_back(std::move(writer).Take());
       // Polling goes on between the snapshots; nothing may change hands.
       EXPECT_TRUE(readers_[0]->Poll(late_output_).ok());
     }
     runtime::StateWriter writer;
-    EXPECT_TRUE(source_->Snapshot({}, writer).ok());
+    EXPECT_TRUE(source_->Snapshot(barrier, writer).ok());
     state.coordinator = std::move(writer).Take();
     source_->ThawSplits();
     return state;
@@ -268,8 +275,9 @@ inline TableInfo LinesTable(const std::string& path,
 
 inline std::unique_ptr<TableSource> OpenTable(const TableInfo& table,
                                               std::vector<std::string> metadata = {},
-                                              const formats::Format& format = LinesFormat()) {
-  auto source = MakeFileTableSource(table, ConnectorContext(), format);
+                                              const formats::Format& format = LinesFormat(),
+                                              const ConnectorContext& context = {}) {
+  auto source = MakeFileTableSource(table, context, format);
   EXPECT_TRUE(source.ok()) << source.status().ToString();
   std::vector<int> all;
   for (int i = 0; i < table.physical.column_count(); ++i) all.push_back(i);

@@ -1,6 +1,25 @@
 #include "connectors/filesystem/source/split_pool.h"
 
+#include <algorithm>
+
+#include "connectors/filesystem/compression/compression.h"
+
 namespace sluice::connectors::filesystem {
+
+namespace {
+
+// What one fetch reads: enough that its own cost is small beside opening the files.
+constexpr int64_t kSmallFileBytes = 64 << 10;
+constexpr int64_t kGroupBytes = 256 << 10;
+constexpr size_t kGroupFiles = 64;
+
+bool IsSmallFile(const FileSplit& split) {
+  return split.file.size_bytes <= kSmallFileBytes && split.begin == 0 &&
+         split.end == split.file.size_bytes && split.position == 0 && !split.started &&
+         CompressionOf(split.file.name()) == Compression::kNone;
+}
+
+}  // namespace
 
 void SplitPool::Add(std::vector<FileSplit> splits) {
   if (splits.empty()) return;
@@ -21,8 +40,19 @@ SplitPool::Taken SplitPool::Take(int) {
   const std::lock_guard lock(mutex_);
   Taken taken;
   taken.frozen = frozen_;
-  if (!frozen_ && !splits_.empty()) {
-    taken.split = std::move(splits_.front());
+  if (frozen_ || splits_.empty()) return taken;
+  const bool grouped = group_readers_ > 0 && IsSmallFile(splits_.front());
+  // To the end every reader is to find work.
+  const size_t most =
+      grouped ? std::min(kGroupFiles, 1 + splits_.size() / (2 * group_readers_)) : 1;
+  int64_t bytes = 0;
+  while (taken.splits.size() < most && !splits_.empty()) {
+    const FileSplit& next = splits_.front();
+    bytes += next.file.size_bytes;
+    const bool fits = taken.splits.empty() || (bytes <= kGroupBytes && IsSmallFile(next) &&
+                                               next.partition == taken.splits.front().partition);
+    if (!fits) break;
+    taken.splits.push_back(std::move(splits_.front()));
     splits_.pop_front();
   }
   return taken;

@@ -20,10 +20,13 @@ class SplitPool {
   void AddFirst(std::vector<FileSplit> splits);
 
   struct Taken {
-    std::optional<FileSplit> split;
+    /// One, or several small whole text files of one partition.
+    std::vector<FileSplit> splits;
     bool frozen = false;  // None is handed out now; the reader is woken when that ends.
   };
   Taken Take(int reader);
+  /// Small files may be handed out together, to `reader_count` readers that all want some.
+  void AllowGroups(int reader_count) { group_readers_ = static_cast<size_t>(reader_count); }
   void Freeze();
   void Thaw();
   std::vector<FileSplit> Pending() const;
@@ -37,6 +40,7 @@ class SplitPool {
   mutable std::mutex mutex_;
   std::deque<FileSplit> splits_;
   bool frozen_ = false;
+  size_t group_readers_ = 0;  // 0: no groups.
   std::map<int, std::function<void()>> wakes_;
 };
 

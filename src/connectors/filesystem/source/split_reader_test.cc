@@ -8,8 +8,7 @@
 #include <zstd.h>
 
 #include "common/random.h"
-#include "connectors/filesystem/source/compressed_input.h"
-#include "connectors/filesystem/source/processed_paths.h"
+#include "connectors/filesystem/compression/compressed_input.h"
 #include "connectors/filesystem/source/source_test_support.h"
 #include "formats/csv/csv_format.h"
 #include "fs/local/local_file_system.h"
@@ -220,23 +219,6 @@ TEST(FileSplitTest, StateComesBackAndDamageIsSeen) {
   EXPECT_EQ(EncodeSplit(*decoded), bytes);
   for (size_t size = 0; size < bytes.size(); ++size)
     EXPECT_FALSE(DecodeSplit(bytes.substr(0, size)).ok());
-}
-
-TEST(ProcessedPathsTest, SixteenBytesAPathForEver) {
-  ProcessedPaths paths;
-  for (int i = 0; i < 5000; ++i) {
-    EXPECT_EQ(paths.Look({"/t/" + std::to_string(i * 37 % 5000), false, i, i}),
-              ProcessedPaths::Seen::kNew);
-  }
-  const std::string bytes = paths.Encode();
-  EXPECT_EQ(bytes.size(), 4u + 16 * 5000);
-  auto restored = ProcessedPaths::Decode(bytes);
-  ASSERT_TRUE(restored.ok());
-  EXPECT_EQ(restored->Look({"/t/37", false, 1, 1}), ProcessedPaths::Seen::kSame);
-  EXPECT_EQ(restored->Look({"/t/37", false, 2, 1}), ProcessedPaths::Seen::kChanged);
-  EXPECT_EQ(restored->Look({"/t/37", false, 2, 1}), ProcessedPaths::Seen::kSame);
-  EXPECT_FALSE(ProcessedPaths::Decode(bytes.substr(1)).ok());
-  EXPECT_FALSE(ProcessedPaths::Decode(bytes.substr(0, bytes.size() - 1)).ok());
 }
 
 }  // namespace

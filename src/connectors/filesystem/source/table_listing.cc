@@ -104,6 +104,25 @@ void TableListing::WarnOfStray(const std::string& path) const {
                               " only directories of the form " + keys + " are partitions.");
 }
 
+std::optional<PartitionDirectory> TableListing::PartitionOf(const std::string& file_path) const {
+  if (file_path.size() <= root_.size() || IsHiddenBelow(file_path, root_) ||
+      (pattern_ && !pattern_->Matches(fs::PathOfUri(file_path)))) {
+    return std::nullopt;
+  }
+  Level level{root_, PartitionValues(keys_.size()), std::vector<bool>(keys_.size())};
+  for (size_t depth = 0; depth < keys_.size(); ++depth) {
+    size_t begin = level.path.size();
+    while (begin < file_path.size() && file_path[begin] == '/') ++begin;
+    const size_t end = file_path.find('/', begin);
+    if (end == std::string::npos) return std::nullopt;
+    std::vector<Level> next;
+    Descend(level, {{.path = file_path.substr(0, end), .is_directory = true}}, &next);
+    if (next.empty()) return std::nullopt;
+    level = std::move(next.front());
+  }
+  return PartitionDirectory{std::move(level.path), std::move(level.values)};
+}
+
 bool TableListing::IsHiddenBelow(std::string_view path, std::string_view directory) {
   for (const std::string_view component : Split(path.substr(directory.size()), '/')) {
     if (fs::IsHiddenName(component)) return true;

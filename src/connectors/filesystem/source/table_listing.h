@@ -47,6 +47,10 @@ class TableListing {
   /// The same for many directories; answer i belongs to directory i.
   std::vector<Listing> ListFilesOfMany(const std::vector<std::string>& directories) const;
 
+  /// The partition of one file by its path alone; nullopt for a path that ListPartitions and
+  /// ListFiles would not find.
+  std::optional<PartitionDirectory> PartitionOf(const std::string& file_path) const;
+
   const std::string& root() const { return root_; }
 
  private:

@@ -41,6 +41,7 @@ Status TextSplitReader::Start(std::shared_ptr<arrow::io::RandomAccessFile> file)
   }
   const bool inside = !split_.started && split_.begin > 0;
   carry_begin_ = inside ? split_.begin - 1 : split_.position;
+  plain_ = true;
   stream_ = MakePlainStream(std::move(file), carry_begin_, split_.file.size_bytes);
   return inside ? SkipToRecord() : Status();
 }
@@ -55,6 +56,12 @@ Status TextSplitReader::SkipToRecord() {
 
 Status TextSplitReader::ReadMore(size_t size) {
   const size_t old_size = carry_.size();
+  if (plain_) {
+    // A small file needs no room for a whole chunk.
+    const int64_t left = split_.file.size_bytes - carry_begin_ - static_cast<int64_t>(old_size);
+    if (left <= static_cast<int64_t>(size)) at_end_ = true;
+    size = static_cast<size_t>(std::clamp<int64_t>(left, 0, static_cast<int64_t>(size)));
+  }
   carry_.resize(old_size + size);
   SLUICE_ASSIGN_OR_RETURN(const size_t count, stream_->Read(carry_.data() + old_size, size));
   carry_.resize(old_size + count);

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "connectors/filesystem/source/compressed_input.h"
+#include "connectors/filesystem/compression/compressed_input.h"
 #include "connectors/filesystem/source/split_reader.h"
 
 namespace sluice::connectors::filesystem {
@@ -38,6 +38,7 @@ class TextSplitReader final : public SplitReader {
   std::unique_ptr<formats::RowFramer> framer_;
   std::unique_ptr<ByteStream> stream_;
   bool whole_file_ = true;
+  bool plain_ = false;       // Not compressed.
   std::string carry_;        // Bytes read and not handed out; begins at a record.
   int64_t carry_begin_ = 0;  // Byte of the file where it begins.
   bool at_end_ = false;

@@ -1,4 +1,4 @@
-#include "connectors/filesystem/source/compressed_input.h"
+#include "connectors/filesystem/compression/compressed_input.h"
 
 #include <vector>
 
@@ -155,23 +155,6 @@ class ZstdCodec final : public Codec {
   ZSTD_DCtx* context_ = nullptr;
 };
 
-std::string_view NameOf(Compression compression) {
-  switch (compression) {
-    case Compression::kDeflate:
-      return "deflate";
-    case Compression::kGzip:
-      return "gzip";
-    case Compression::kBzip2:
-      return "bzip2";
-    case Compression::kXz:
-      return "xz";
-    case Compression::kZstd:
-      return "zstd";
-    default:
-      return "plain";
-  }
-}
-
 std::unique_ptr<Codec> MakeCodec(Compression compression) {
   switch (compression) {
     case Compression::kBzip2:
@@ -243,18 +226,6 @@ class DecompressedStream final : public ByteStream {
 };
 
 }  // namespace
-
-Compression CompressionOf(std::string_view file_name) {
-  const size_t dot = file_name.rfind('.');
-  if (dot == std::string_view::npos) return Compression::kNone;
-  const std::string_view suffix = file_name.substr(dot + 1);
-  if (suffix == "gz" || suffix == "gzip") return Compression::kGzip;
-  if (suffix == "deflate") return Compression::kDeflate;
-  if (suffix == "bz2") return Compression::kBzip2;
-  if (suffix == "xz") return Compression::kXz;
-  if (suffix == "zst") return Compression::kZstd;
-  return Compression::kNone;
-}
 
 std::unique_ptr<ByteStream> MakePlainStream(std::shared_ptr<arrow::io::RandomAccessFile> file,
                                             int64_t offset, int64_t end) {

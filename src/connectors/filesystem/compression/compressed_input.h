@@ -9,13 +9,9 @@
 #include <arrow/io/interfaces.h>
 
 #include "common/result.h"
+#include "connectors/filesystem/compression/compression.h"
 
 namespace sluice::connectors::filesystem {
-
-enum class Compression { kNone, kDeflate, kGzip, kBzip2, kXz, kZstd };
-
-/// By the text behind the last dot, case-sensitive: deflate, gz, gzip, bz2, xz, zst.
-Compression CompressionOf(std::string_view file_name);
 
 /// A stream of bytes read in order. Not thread-safe; blocking.
 class ByteStream {
