@@ -70,6 +70,7 @@ class Publisher {
     /// to an object store. Empty where nothing is stored yet.
     std::string hidden_path;
     int64_t length_bytes = 0;
+    int64_t begun_ms = 0;  // Of what ListUnfinished finds; 0: not known.
   };
   virtual Result<HandleInfo> Describe(const std::string& handle) const = 0;
 
@@ -78,6 +79,10 @@ class Publisher {
   virtual Result<std::vector<HandleInfo>> ListUnfinished(const std::string& directory) {
     (void)directory;
     return std::vector<HandleInfo>();
+  }
+  /// Bytes that the store keeps for one of them; kNotFound when it is gone. Blocking.
+  virtual Result<int64_t> UnfinishedBytes(const HandleInfo& unfinished) {
+    return unfinished.length_bytes;
   }
   /// Removes one of them; a missing one is OK. Blocking.
   virtual Status DropUnfinished(const HandleInfo& unfinished) {

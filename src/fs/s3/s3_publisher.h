@@ -35,6 +35,7 @@ class S3Publisher final : public Publisher {
   Status Abandon(const std::string& handle) override;
   Result<HandleInfo> Describe(const std::string& handle) const override;
   Result<std::vector<HandleInfo>> ListUnfinished(const std::string& directory) override;
+  Result<int64_t> UnfinishedBytes(const HandleInfo& unfinished) override;
   Status DropUnfinished(const HandleInfo& unfinished) override;
   bool HasRoom() const override { return room_.HasRoom(); }
   void WaitForRoom() override { room_.Wait(); }

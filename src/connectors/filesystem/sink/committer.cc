@@ -13,10 +13,10 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
-// 2 adds "compaction", "source_positions" and "held_back_by".
-constexpr int64_t kStateVersion = 2;
 // Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs.
 constexpr size_t kFilesPerJob = 32;
+// A directory of one small file a checkpoint would grow by 1,440 a day.
+constexpr size_t kRecordsFolded = 100;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
 
@@ -34,6 +34,7 @@ void PutNames(const std::deque<std::string>& order, const std::map<std::string, 
 }  // namespace
 
 FileCommitter::~FileCommitter() {
+  if (compactor_) compactor_->StopWaiting();
   io_.reset();
   if (file_system_ == nullptr) return;
   // What no checkpoint can name is of no use to anybody; what stays is hidden, and swept later.
@@ -58,6 +59,10 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
   compactor_ = std::make_unique<Compactor>(plan_.get(), &context, file_system_.get(), io_.get());
   compactor_->set_tag(tag_);
+  if (plan_->record) {
+    recorder_ = std::make_unique<Recorder>(root_);
+    compactor_->set_recorder(recorder_.get());
+  }
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
   sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
   if (!file_system_->has_directories()) StartCheck();
@@ -76,11 +81,11 @@ void FileCommitter::StartCheck() {
 Status FileCommitter::Restore(const runtime::RestoredState& state) {
   for (const runtime::StateReader& subtask : state.subtasks) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t version, subtask.GetI64("version"));
-    if (version < 1 || version > kStateVersion) {
+    if (version < 1 || version > kCommitterStateVersion) {
       return Status::Corrupt("The state of the file committer of " + plan_->table +
                              " has version " + std::to_string(version) +
                              ", this program knows versions up to " +
-                             std::to_string(kStateVersion) +
+                             std::to_string(kCommitterStateVersion) +
                              ". Resume with the release that wrote it, or a newer one.");
     }
     SLUICE_ASSIGN_OR_RETURN(lineage_, subtask.GetBytes("lineage"));
@@ -108,6 +113,12 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
                               subtask.GetStrings("source_positions"));
     }
     SLUICE_ASSIGN_OR_RETURN(final_checkpoint_, subtask.GetI64("final_checkpoint"));
+    if (recorder_ && subtask.Has("record")) {
+      SLUICE_ASSIGN_OR_RETURN(const std::string record, subtask.GetBytes("record"));
+      SLUICE_RETURN_NOT_OK(recorder_->Decode(record));
+    } else if (recorder_) {
+      recorder_->BeginAt(state.checkpoint_id);
+    }
     SLUICE_ASSIGN_OR_RETURN(const auto spared, subtask.GetStrings("open_handles"));
     sweep_.spared.insert(spared.begin(), spared.end());
     SLUICE_ASSIGN_OR_RETURN(const std::string names, subtask.GetBytes("names"));
@@ -149,6 +160,12 @@ Status FileCommitter::AddReport(const WriterReport& report) {
     pending_files_.push_back({.checkpoint = report.checkpoint, .file = file});
     SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
     const bool raw = Compactor::IsRaw(info.final_path);
+    if (recorder_) {
+      // An overwriting statement publishes into another directory first.
+      recorder_->AddFile(report.checkpoint,
+                         fs::JoinPath(file.partition.directory, NameOf(info.final_path)),
+                         file.row_count, file.size_bytes);
+    }
     if (plan_->trigger && IsOwn(file.partition.directory)) {
       partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms, file.row_count);
       if (!raw) {
@@ -194,6 +211,11 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
   if (barrier.final && final_checkpoint_ == 0) final_checkpoint_ = barrier.id;
   if (open_files_checkpoint_ != barrier.id) open_files_.clear();
   PlanCompaction(barrier);
+  if (recorder_) {
+    recorder_->AddBarrier(barrier.id, PositionsAtBarrier(*context().metrics),
+                          static_cast<int64_t>(open_files_.size()));
+    state.PutBytes("record", recorder_->Encode());
+  }
   std::vector<std::string> files;
   for (PendingFile& pending : pending_files_) {
     pending.in_state = true;
@@ -206,7 +228,7 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
   for (const OpenFile& file : open_files_) open_handles.push_back(file.handle);
   ByteWriter names;
   PutNames(names_order_, names_used_, &names);
-  state.PutI64("version", kStateVersion);
+  state.PutI64("version", kCommitterStateVersion);
   state.PutBytes("lineage", lineage_);
   state.PutStrings("pending_files", files);
   state.PutBytes("partitions", partitions_.Encode());
@@ -413,6 +435,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
   }
   publishing_jobs_ = 1;
   for (auto& [directory, replacement] : replacements) {
+    if (recorder_) replaced_.push_back(recorder_->NameOf(directory));
     ++publishing_jobs_;
     auto status = std::make_shared<Status>();
     const auto file_count = static_cast<int64_t>(replacement.handles.size());
@@ -432,7 +455,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
 Status FileCommitter::StartCommitting() {
   phase_ = Phase::kCommitting;
   auto due = std::make_shared<const std::vector<PendingPartitions::Due>>(FindDue());
-  if (due->empty()) return FinishCheckpoint(*due);
+  if (due->empty()) return StartRecording(std::move(due));
   auto commits = std::make_shared<std::vector<PartitionCommit>>();
   for (const PendingPartitions::Due& partition : *due) commits->push_back(MakeCommit(partition));
   auto status = std::make_shared<Status>();
@@ -445,7 +468,44 @@ Status FileCommitter::StartCommitting() {
       },
       [this, due, status]() -> Status {
         if (!status->ok()) return *status;
-        return FinishCheckpoint(*due);
+        return StartRecording(due);
+      });
+  return {};
+}
+
+Status FileCommitter::StartRecording(
+    std::shared_ptr<const std::vector<PendingPartitions::Due>> committed) {
+  const bool at_end = final_checkpoint_ != 0 && working_on_ >= final_checkpoint_;
+  std::optional<TableRecord> made;
+  if (recorder_) made = recorder_->Make(working_on_, at_end || !committed->empty());
+  if (!made) return FinishCheckpoint(*committed);
+  const auto record = std::make_shared<TableRecord>(std::move(*made));
+  record->lineage = lineage_;
+  record->format = std::string(plan_->layout.format->name);
+  record->final = at_end;
+  record->time_ms = context().clock->NowMillis();
+  record->replaced = std::exchange(replaced_, {});
+  for (const auto& partition : *committed) {
+    record->committed.push_back(recorder_->NameOf(partition.partition.directory));
+  }
+  for (const PolicyKind kind : plan_->commit.policies) {
+    if (kind == PolicyKind::kSuccessFile) record->marker = plan_->commit.success_file_name;
+  }
+  record_paths_.push_back(RecordPath(root_, *record));
+  std::vector<std::string> fold;
+  if (record_paths_.size() >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  auto status = std::make_shared<Status>();
+  io_->Submit(
+      [file_system = file_system_, root = root_, record, fold = std::move(fold), status] {
+        SLUICE_CRASH_POINT("sink.before_record");
+        *status = WriteRecord(*file_system, root, *record);
+        if (status->ok()) *status = FoldRecords(*file_system, fold);
+        SLUICE_CRASH_POINT("sink.after_record");
+      },
+      [this, record, committed, status]() -> Status {
+        if (!status->ok()) return *status;
+        recorder_->Written(*record);
+        return FinishCheckpoint(*committed);
       });
   return {};
 }

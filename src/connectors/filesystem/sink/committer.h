@@ -23,9 +23,13 @@
 #include "connectors/filesystem/sink/io_scope.h"
 #include "connectors/filesystem/sink/leftovers.h"
 #include "connectors/filesystem/sink/pending_partitions.h"
+#include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
 
 namespace sluice::connectors::filesystem {
+
+/// 2 adds "compaction", "source_positions" and "held_back_by".
+inline constexpr int64_t kCommitterStateVersion = 2;
 
 class FileCommitter final : public runtime::Operator {
  public:
@@ -63,6 +67,8 @@ class FileCommitter final : public runtime::Operator {
   void AddPlanned(runtime::CheckpointId checkpoint, const std::vector<Compactor::Planned>& planned);
   void TouchInBatch(const FileCommittable& file);
   PartitionCommit MakeCommit(PendingPartitions::Due due) const;
+  /// Leaves a record of what has been published and committed, where the table keeps one.
+  Status StartRecording(std::shared_ptr<const std::vector<PendingPartitions::Due>> committed);
   Status FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed);
   std::vector<PendingPartitions::Due> FindDue();
   void ReportUntimed(const std::vector<PartitionRef>& untimed);
@@ -108,6 +114,9 @@ class FileCommitter final : public runtime::Operator {
   SweepRequest sweep_;
   std::unique_ptr<IoScope> io_;
   std::unique_ptr<Compactor> compactor_;
+  std::unique_ptr<Recorder> recorder_;     // Null where the table keeps no records.
+  std::vector<std::string> replaced_;      // Directories, by INSERT OVERWRITE.
+  std::vector<std::string> record_paths_;  // Written and not yet folded.
 };
 
 }  // namespace sluice::connectors::filesystem

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/rate_limit.h"
 #include "fs/file_system.h"
 
 namespace sluice::connectors::filesystem {
@@ -20,6 +21,7 @@ struct MergeRequest {
   /// Each file begins with a record that readers skip: only the first file's is kept. For files of
   /// other writers; ours have none.
   bool header_records = false;
+  RateLimit* rate = nullptr;  // Null: as fast as it goes.
 };
 
 struct MergedFile {

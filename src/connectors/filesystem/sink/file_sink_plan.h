@@ -64,6 +64,8 @@ struct FileSinkPlan {
   /// Containers stay open over checkpoints.
   bool spans_checkpoints = false;
   CompactionOptions compaction;
+  /// Leave records of what was published (table_record.h).
+  bool record = false;
   WriterLimits limits;
   std::shared_ptr<CommitView> view = std::make_shared<CommitView>();
   /// Delete what a newer, abandoned run has published after the restored checkpoint.

@@ -262,6 +262,7 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   plan->streaming = context_.streaming;
   plan->overwrite = request.overwrite;
   plan->commit = options_.commit;
+  plan->record = options_.record;
   SLUICE_ASSIGN_OR_RETURN(plan->policies, MakeCommitPolicies(options_.commit));
   for (const PolicyKind kind : options_.commit.policies) {
     plan->policies_tell_files =

@@ -59,6 +59,7 @@ struct CompactionOptions {
   int parallelism = 0;  // 0: that of the writers.
   /// Complete checkpoints that the job keeps: so long raw files stay after they were merged.
   int64_t retained_checkpoints = 1;
+  int64_t max_bytes_per_second = 0;  // Of all merges together; 0: not bounded.
 };
 
 struct SinkOptions {
@@ -68,6 +69,7 @@ struct SinkOptions {
   PartitionCommitOptions commit;
   int parallelism = 0;  // 0: that of the input.
   bool shuffle_by_partition = false;
+  bool record = false;  // See table_record.h.
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "common/clock.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/partition_path.h"
@@ -11,8 +12,7 @@
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/sink_options.h"
-#include "formats/all_file_operations.h"
-#include "formats/all_formats.h"
+#include "connectors/filesystem/sink/table_record.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -30,23 +30,6 @@ bool IsBeingWritten(std::string_view name) {
   return name.find(kInProgressInfix) != std::string_view::npos || name.starts_with(kRawPrefix);
 }
 
-Result<FileLayout> LayoutOf(const TableInfo& table) {
-  FileLayout layout;
-  SLUICE_ASSIGN_OR_RETURN(layout.format, formats::FindFormat(table.options.at("format")));
-  layout.operations = &formats::FileOperationsOf(*layout.format);
-  layout.options =
-      formats::ExtractFormatOptions(table.options, std::string(layout.format->name) + ".");
-  std::vector<int> columns;
-  for (int column = 0; column < table.physical.column_count(); ++column) {
-    const auto& keys = table.partition_keys;
-    if (std::find(keys.begin(), keys.end(), table.physical.column(column).name) == keys.end()) {
-      columns.push_back(column);
-    }
-  }
-  layout.schema = table.physical.Select(columns);
-  return layout;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& table,
@@ -60,7 +43,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   const auto name = table.options.find("partition.default-name");
   made->default_partition_name_ =
       name == table.options.end() ? std::string(kDefaultPartitionName) : name->second;
-  SLUICE_ASSIGN_OR_RETURN(made->layout_, LayoutOf(table));
+  SLUICE_ASSIGN_OR_RETURN(made->layout_, LayoutOfTable(table));
   const formats::Format& format = *made->layout_.format;
   const bool bulk = format.encoding == formats::Encoding::kBulk;
   if (bulk && (format.open_bulk_file == nullptr || format.make_bulk_writer == nullptr)) {
@@ -71,6 +54,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   made->session_zone_ = context.session_zone;
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
   made->target_bytes_ = options.compaction.target_bytes;
+  made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
   if (header != made->layout_.options.options.end()) {
     SLUICE_ASSIGN_OR_RETURN(made->header_records_, ParseBooleanOption(header->second));
@@ -144,7 +128,8 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
                          .layout = &layout_,
                          .session_zone = session_zone_,
                          .pool = arrow::default_memory_pool(),
-                         .header_records = header_records_};
+                         .header_records = header_records_,
+                         .rate = rate_.get()};
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
     const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())
@@ -155,6 +140,36 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
     handles.push_back(std::move(merged.handle));
   }
   return handles;
+}
+
+Status TableCompaction::LeaveRecord(const std::string& directory,
+                                    const std::vector<fs::FileInfo>& files,
+                                    const std::vector<std::vector<size_t>>& bins,
+                                    const std::vector<std::string>& handles) {
+  const auto kept = file_system_->Stat(fs::JoinPath(root_, kRecordDirectory));
+  if (!kept.ok() && kept.status().code() == StatusCode::kNotFound) return {};
+  SLUICE_RETURN_NOT_OK(kept.status());
+  const int64_t now_ms = Clock::System().NowMillis();
+  TableRecord record{.writer = std::string(kCompactTableWriter),
+                     .lineage = lineage_,
+                     .format = std::string(layout_.format->name),
+                     // Nobody goes back behind it: any number that is not used serves.
+                     .checkpoint = std::max(now_ms, last_record_ + 1),
+                     .final = true,
+                     .time_ms = now_ms};
+  last_record_ = record.checkpoint;
+  const auto relative = [this](const std::string& path) { return path.substr(root_.size() + 1); };
+  for (size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].size() < 2) continue;
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handles[i]));
+    RecordedMerge merge{{relative(fs::JoinPath(
+                             directory, fs::FileInfo{.path = info.final_path}.name())),
+                         -1, info.length_bytes},
+                        {}};
+    for (const size_t file : bins[i]) merge.inputs.push_back(relative(files[file].path));
+    record.merged.push_back(std::move(merge));
+  }
+  return WriteRecord(*file_system_, root_, record);
 }
 
 Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
@@ -213,6 +228,7 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   SLUICE_ASSIGN_OR_RETURN(const auto handles, WriteStaged(files, bins, staging));
   SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
   SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+  SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());
   result.bytes_after = 0;
   for (const std::string& handle : handles) {

@@ -11,6 +11,7 @@
 
 #include "connectors/connector.h"
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/rate_limit.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -40,6 +41,10 @@ class TableCompaction {
   /// Takes the staged files back when something else has written meanwhile.
   Status CheckUnchanged(const std::string& directory, const std::string& staging,
                         const std::vector<fs::FileInfo>& files);
+  /// Where the table keeps records.
+  Status LeaveRecord(const std::string& directory, const std::vector<fs::FileInfo>& files,
+                     const std::vector<std::vector<size_t>>& bins,
+                     const std::vector<std::string>& handles);
   /// Writes the bins below `staging`; returns the handles.
   Result<std::vector<std::string>> WriteStaged(const std::vector<fs::FileInfo>& files,
                                                const std::vector<std::vector<size_t>>& bins,
@@ -53,10 +58,12 @@ class TableCompaction {
   FileLayout layout_;
   TimeZone session_zone_;
   int64_t target_bytes_ = 0;
+  std::unique_ptr<RateLimit> rate_;
   bool header_records_ = false;
   std::string lineage_;
   std::string run_id_;  // Part of the new names: nobody ever has it again.
   int64_t next_number_ = 0;
+  int64_t last_record_ = 0;
 };
 
 }  // namespace sluice::connectors::filesystem

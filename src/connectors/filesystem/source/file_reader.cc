@@ -91,6 +91,8 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
     split.records += unit->record_count;
     split.lines += unit->line_count;
   }
+  progress_[split.file.path + ":[" + std::to_string(split.begin) + "," + std::to_string(split.end) +
+            ")"] = {unit->fetched.last ? split.end : split.position, unit->fetched.last, 0};
   if (unit->fetched.last) {
     watermarks_->RemoveSplit(split.id());
     held_.pop_front();
@@ -145,11 +147,22 @@ Status FileReader::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
   std::vector<std::string> splits;
   for (const FileSplit& split : held_) splits.push_back(EncodeSplit(split));
   state.PutStrings("splits", splits);
+  std::map<std::string, int64_t> positions;
+  for (auto& [name, progress] : progress_) {
+    if (progress.reported_at == 0) progress.reported_at = barrier.id;
+    positions[name] = progress.position;
+  }
+  context_->metrics->SetPositions(context_->operator_id + "/" + std::to_string(subtask_),
+                                  std::move(positions));
   if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   return {};
 }
 
 Status FileReader::CheckpointComplete(runtime::CheckpointId id) {
+  std::erase_if(progress_, [id](const auto& entry) {
+    const Progress& progress = entry.second;
+    return progress.reported_at != 0 && progress.reported_at <= id;
+  });
   if (quarantine_) quarantine_->CheckpointComplete(id);
   return {};
 }
