@@ -53,6 +53,7 @@ std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, in
   if (metrics.Value(kCommittedPartitions) > 0)
     text += "  partitions " + count(kCommittedPartitions);
   if (metrics.Value(kBadRecords) > 0) text += "  bad " + count(kBadRecords);
+  if (metrics.Value(kStoreRetries) > 0) text += "  store retries " + count(kStoreRetries);
   for (const auto& [who, what] : metrics.Waiting()) {
     if (!what.empty()) text += "  waits: " + what;
   }
@@ -69,6 +70,8 @@ std::string SummaryText(const runtime::Metrics& metrics, double seconds) {
   if (metrics.Value(kBadRecords) > 0) text += ", " + count(kBadRecords) + " bad records";
   if (metrics.Value(kRowTimeNull) > 0)
     text += ", " + count(kRowTimeNull) + " rows without row time";
+  if (metrics.Value(kStoreRetries) > 0)
+    text += ", " + count(kStoreRetries) + " requests to the store sent again";
   char time[48];
   std::snprintf(time, sizeof(time), " in %.2f s", seconds);
   return text + time;

@@ -92,9 +92,15 @@ class Publisher {
 
   /// False while so much is on its way to the store that writers should wait before they append
   /// more: what bounds memory when the store is slower than the job.
-  virtual bool HasRoom() const { return true; }
+  /// `at_most_bytes` bounds it further, for a job with little memory.
+  virtual bool HasRoom(int64_t at_most_bytes) const {
+    (void)at_most_bytes;
+    return true;
+  }
   /// Returns when there is room again. Blocking.
-  virtual void WaitForRoom() {}
+  virtual void WaitForRoom(int64_t at_most_bytes) { (void)at_most_bytes; }
+  /// Bytes in memory on their way to the store, which no writer counts any more.
+  virtual int64_t bytes_under_way() const { return 0; }
 };
 
 /// Thread-safe. Blocking calls: operators go through the I/O pool.

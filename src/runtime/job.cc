@@ -32,7 +32,8 @@ class ThreadedJob final : public Job {
                    .metrics = &metrics_};
     parts.disk = &fs::RealDisk();
     parts.store = directory_.empty() ? MakeMemoryCheckpointStore()
-                                     : MakeDiskCheckpointStore(directory_, parts.disk);
+                                     : MakeDiskCheckpointStore(directory_, parts.disk, /*guarded=*/true);
+    parts.world.fence = parts.store->fence();
     parts.settings = std::move(settings);
     parts.listener = listener;
     parts.on_end = [this](Status status) {

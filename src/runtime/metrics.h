@@ -34,6 +34,8 @@ inline constexpr std::string_view kUntimedPartitions =
 inline constexpr std::string_view kCheckpoint = "checkpoint_id";  // Newest complete one.
 inline constexpr std::string_view kCheckpointMs = "checkpoint_ms";
 inline constexpr std::string_view kRestarts = "restarts";
+inline constexpr std::string_view kStoreRetries =
+    "store_retries";  // Requests to object stores that were sent again.
 inline constexpr std::string_view kWatermarkMs =
     "watermark_ms";  // At the sink's committer; kMinWatermarkMs before the first.
 }  // namespace metric

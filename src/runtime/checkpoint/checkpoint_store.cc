@@ -1,12 +1,14 @@
 #include "runtime/checkpoint/checkpoint_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <mutex>
 
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "runtime/checkpoint/attempt_claim.h"
 #include "runtime/checkpoint/checkpoint_file.h"
 #include "types/arrow_status.h"
 
@@ -17,6 +19,8 @@ constexpr std::string_view kPrefix = "chk-";
 constexpr std::string_view kMetadata = "_metadata";
 constexpr std::string_view kState = "state";
 constexpr std::string_view kJobFile = "job";
+/// All that the checkpoint names is published and committed.
+constexpr std::string_view kPublished = "_published";
 const std::string kRoot = "/";
 
 Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
@@ -33,11 +37,17 @@ Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
 
 class DiskCheckpointStore final : public CheckpointStore {
  public:
-  DiskCheckpointStore(std::string directory, fs::Disk* disk)
-      : directory_(std::move(directory)), disk_(*disk) {}
+  DiskCheckpointStore(std::string directory, fs::Disk* disk, bool guarded)
+      : directory_(std::move(directory)), disk_(*disk), guarded_(guarded) {}
+  ~DiskCheckpointStore() override {
+    if (claim_) (void)disk_.RemoveTree(claim_->folder());  // In good order: nobody need wait for us.
+  }
+
+  const Fence* fence() const override { return guarded_ ? &fence_ : nullptr; }
 
   Result<JobId> ClaimJobId(const std::string& fresh) override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(Claim());
     const std::string path = Join(directory_, kJobFile);
     fs::FileInfo info;
     const int found = disk_.Stat(path, &info);
@@ -61,6 +71,7 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   Result<Loaded> LoadNewest() override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     Loaded loaded;
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     for (const Folder& folder : folders) loaded.highest_id = std::max(loaded.highest_id, folder.id);
@@ -81,33 +92,39 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   Status Write(std::shared_ptr<const CheckpointData> data) override {
-    return WriteFolder(PathOf(data->id), *data);
+    SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(*data));
+    const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
+    SLUICE_RETURN_NOT_OK(Claim());
+    const std::string name = std::string(kPrefix) + std::to_string(data->id);
+    const Status written = WriteFolder(Join(claim_->folder(), name), PathOf(data->id), files);
+    // Whatever failed: that the job is somebody else's now is what the user must know.
+    return written.ok() ? written : StillOurs().ok() ? written : StillOurs();
   }
 
-  Status WriteFolder(const std::string& folder, const CheckpointData& data) {
+  /// A savepoint: nobody else writes below `directory_` under that name.
+  Status WriteSavepoint(const std::string& name, const CheckpointData& data) {
     SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(data));
     const std::lock_guard lock(mutex_);
     SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
-    SLUICE_CRASH_POINT("checkpoint.before_state_write");
-    // Leftovers of an attempt whose write failed half-way.
-    SLUICE_RETURN_NOT_OK(RemoveTree(folder));
-    SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(folder), "create", folder));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
-    SLUICE_RETURN_NOT_OK(WriteFile(Join(folder, kState), files.state));
-    SLUICE_CRASH_POINT("checkpoint.after_state_write");
-    const std::string metadata = Join(folder, kMetadata);
-    const std::string hidden = Join(folder, "._metadata.inprogress");
-    SLUICE_RETURN_NOT_OK(WriteFile(hidden, files.metadata));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
-    SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
-    SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(hidden, metadata), "rename", hidden));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
-    SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
+    return WriteFolder(Join(directory_, "." + name + ".inprogress"), Join(directory_, name), files);
+  }
+
+  Status MarkPublished(CheckpointId id, const std::string& copy) override {
+    const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
+    for (const std::string& folder : {PathOf(id), copy}) {
+      if (folder.empty()) continue;
+      const Status marked = WriteFile(Join(folder, kPublished), "");
+      if (!marked.ok() && marked.code() != StatusCode::kAlreadyExists) return marked;
+      SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
+    }
     return {};
   }
 
   Status Retain(int64_t count) override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     SLUICE_ASSIGN_OR_RETURN(std::vector<Folder> folders, List());
     std::erase_if(folders, [](const Folder& folder) { return !folder.complete; });
     const size_t keep = static_cast<size_t>(std::max<int64_t>(count, 1));
@@ -120,9 +137,11 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   Status RemoveAll() override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     // Oldest first: while one is left it is the newest, which publishes nothing anew.
     for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
+    if (claim_) (void)disk_.RemoveTree(claim_->folder());
     const int result = disk_.Unlink(Join(directory_, kJobFile));
     if (result < 0 && result != -ENOENT) {
       Log(LogLevel::kWarning,
@@ -132,6 +151,46 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
  private:
+  /// Asks the claim, which is made when the job is claimed.
+  class ClaimFence final : public Fence {
+   public:
+    explicit ClaimFence(const DiskCheckpointStore* store) : store_(*store) {}
+    Status Check() const override {
+      const AttemptClaim* claim = store_.claim_shared_.load();
+      return claim == nullptr ? Status() : claim->Check();
+    }
+
+   private:
+    const DiskCheckpointStore& store_;
+  };
+
+  Status Claim() {
+    if (claim_) return {};
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
+    SLUICE_ASSIGN_OR_RETURN(claim_, AttemptClaim::Make(directory_, &disk_, guarded_));
+    claim_shared_ = claim_.get();
+    return {};
+  }
+  Status StillOurs() const { return claim_ ? claim_->Look() : Status(); }
+
+  /// Into `staging`, and from there to `folder` in one step.
+  Status WriteFolder(const std::string& staging, const std::string& folder,
+                     const CheckpointFiles& files) {
+    SLUICE_CRASH_POINT("checkpoint.before_state_write");
+    // Leftovers of an attempt whose write failed half-way.
+    SLUICE_RETURN_NOT_OK(RemoveTree(staging));
+    SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(staging), "create", staging));
+    SLUICE_RETURN_NOT_OK(WriteFile(Join(staging, kState), files.state));
+    SLUICE_CRASH_POINT("checkpoint.after_state_write");
+    SLUICE_RETURN_NOT_OK(WriteFile(Join(staging, kMetadata), files.metadata));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(staging), "sync", staging));
+    SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
+    SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(staging, folder), "rename", staging));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+    SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
+    return {};
+  }
+
   struct Folder {
     CheckpointId id;
     std::string path;
@@ -246,6 +305,10 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   const std::string directory_;
   fs::Disk& disk_;
+  const bool guarded_;
+  std::unique_ptr<AttemptClaim> claim_;
+  std::atomic<const AttemptClaim*> claim_shared_{nullptr};  // The same, for the fence.
+  const ClaimFence fence_{this};
   // Retain must not count a checkpoint whose rename is done and not yet durable.
   std::mutex mutex_;
   bool directory_is_durable_ = false;
@@ -262,6 +325,7 @@ class MemoryCheckpointStore final : public CheckpointStore {
     return {};
   }
   Status Retain(int64_t) override { return {}; }
+  Status MarkPublished(CheckpointId, const std::string&) override { return {}; }
   Status RemoveAll() override {
     newest_ = nullptr;
     return {};
@@ -273,8 +337,9 @@ class MemoryCheckpointStore final : public CheckpointStore {
 
 }  // namespace
 
-std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk) {
-  return std::make_unique<DiskCheckpointStore>(std::move(directory), disk);
+std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk,
+                                                         bool guarded) {
+  return std::make_unique<DiskCheckpointStore>(std::move(directory), disk, guarded);
 }
 
 std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore() {
@@ -285,7 +350,7 @@ Result<std::string> WriteSavepoint(const std::string& parent, const std::string&
                                    const CheckpointData& data, fs::Disk* disk) {
   SLUICE_ASSIGN_OR_RETURN(const std::string directory, CheckpointFolderPath(parent));
   const std::string folder = directory + "/" + name;
-  SLUICE_RETURN_NOT_OK(DiskCheckpointStore(directory, disk).WriteFolder(folder, data));
+  SLUICE_RETURN_NOT_OK(DiskCheckpointStore(directory, disk, false).WriteSavepoint(name, data));
   return folder;
 }
 
@@ -315,7 +380,10 @@ Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* d
   }
   SLUICE_RETURN_NOT_OK(metadata.status());
   SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
-  return DecodeCheckpoint(*metadata, state, folder);
+  SLUICE_ASSIGN_OR_RETURN(CheckpointData data, DecodeCheckpoint(*metadata, state, folder));
+  fs::FileInfo mark;
+  data.published = disk->Stat(folder + "/" + std::string(kPublished), &mark) >= 0;
+  return data;
 }
 
 }  // namespace sluice::runtime

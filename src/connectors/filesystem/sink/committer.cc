@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "connectors/filesystem/sink/commit_policy.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/source_status.h"
@@ -21,6 +22,10 @@ constexpr size_t kRecordsFolded = 100;
 constexpr size_t kNamesKept = 1'024;
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsMissing(fs::FileSystem& file_system, const std::string& path) {
+  return file_system.Stat(path).status().code() == StatusCode::kNotFound;
+}
 
 void PutNames(const std::deque<std::string>& order, const std::map<std::string, int64_t>& next,
               ByteWriter* out) {
@@ -137,6 +142,14 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
     sweep_.spared.insert(info.hidden_path);
   }
+  if (state.published) {
+    // Stopped in good order. What was published may have been moved away since.
+    std::erase_if(pending_files_, [&](const PendingFile& pending) {
+      return pending.checkpoint <= state.checkpoint_id;
+    });
+    compactor_->SkipMerged(state.checkpoint_id);
+    published_before_ = state.checkpoint_id;
+  }
   sweep_.known_names = names_used_;
   sweep_wanted_ = true;
   plan_->view->SetCommitted(context().attempt_id, partitions_.committed());
@@ -202,6 +215,7 @@ Status FileCommitter::ProcessWatermark(int64_t millis, runtime::Output& out) {
 
 Status FileCommitter::Poll(runtime::Output& out) {
   (void)out;
+  ShowRetries();
   return Advance();
 }
 
@@ -273,8 +287,14 @@ void FileCommitter::ShareView() {
   if (plan_->trigger) plan_->view->SetPending(context().attempt_id, partitions_.FirstRows());
 }
 
+void FileCommitter::ShowRetries() {
+  if (file_system_->has_directories()) return;
+  context().metrics->Counter(runtime::metric::kStoreRetries) = file_system_->retries();
+}
+
 Status FileCommitter::CheckpointComplete(runtime::CheckpointId id, runtime::Output& out) {
   (void)out;
+  ShowRetries();
   completed_ = std::max(completed_, id);
   compactor_->CheckpointComplete(id);
   return Advance();
@@ -370,8 +390,10 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
   }
   ++publishing_jobs_;
   io_->Submit(
-      [job, file_system = file_system_] {
+      [job, file_system = file_system_, fence = context().fence] {
         SLUICE_CRASH_POINT("sink.before_publish");
+        job->status = CheckFence(fence);
+        if (!job->status.ok()) return;
         bool first = true;
         for (const auto& handles : job->handles) {
           if (!first) SLUICE_CRASH_POINT("sink.between_publishes");
@@ -439,8 +461,12 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     ++publishing_jobs_;
     auto status = std::make_shared<Status>();
     const auto file_count = static_cast<int64_t>(replacement.handles.size());
-    io_->Submit([file_system = file_system_, replacement = std::move(replacement),
-                 status] { *status = ReplaceDirectory(*file_system, replacement); },
+    io_->Submit(
+        [file_system = file_system_, replacement = std::move(replacement), status,
+         fence = context().fence] {
+          *status = CheckFence(fence);
+          if (status->ok()) *status = ReplaceDirectory(*file_system, replacement);
+        },
                 [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
                   if (!status->ok()) return *status;
                   context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
@@ -460,8 +486,13 @@ Status FileCommitter::StartCommitting() {
   for (const PendingPartitions::Due& partition : *due) commits->push_back(MakeCommit(partition));
   auto status = std::make_shared<Status>();
   io_->Submit(
-      [commits, status, file_system = file_system_, plan = plan_, tag = tag_] {
+      [commits, status, file_system = file_system_, plan = plan_, tag = tag_,
+       fence = context().fence, moved = working_on_ == published_before_] {
         for (const PartitionCommit& commit : *commits) {
+          *status = CheckFence(fence);
+          if (!status->ok()) return;
+          // Committed before the stop, and moved away since: no directory is made for a marker.
+          if (moved && IsMissing(*file_system, commit.partition.directory)) continue;
           *status = CommitPartition(*file_system, plan->policies, commit, tag);
           if (!status->ok()) return;
         }
@@ -496,8 +527,11 @@ Status FileCommitter::StartRecording(
   if (record_paths_.size() >= kRecordsFolded) fold = std::exchange(record_paths_, {});
   auto status = std::make_shared<Status>();
   io_->Submit(
-      [file_system = file_system_, root = root_, record, fold = std::move(fold), status] {
+      [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
+       fence = context().fence] {
         SLUICE_CRASH_POINT("sink.before_record");
+        *status = CheckFence(fence);
+        if (!status->ok()) return;
         *status = WriteRecord(*file_system, root, *record);
         if (status->ok()) *status = FoldRecords(*file_system, fold);
         SLUICE_CRASH_POINT("sink.after_record");
@@ -601,6 +635,7 @@ Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>
     sweep_.remove_staging = true;
     sweep_wanted_ = true;
   }
+  ShowRetries();
   done_ = working_on_;
   phase_ = Phase::kIdle;
   if (final_complete()) compactor_->DeleteExpired();

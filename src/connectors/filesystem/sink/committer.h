@@ -77,6 +77,7 @@ class FileCommitter final : public runtime::Operator {
   bool IsOwn(const std::string& directory) const {
     return !plan_->trigger || late_root_.empty() || !directory.starts_with(late_root_ + "/");
   }
+  void ShowRetries();
   void StartSweep();
   void SweepDone(const SweepResult& result);
   Status AddReport(const WriterReport& report);
@@ -103,6 +104,8 @@ class FileCommitter final : public runtime::Operator {
 
   Phase phase_ = Phase::kIdle;
   runtime::CheckpointId completed_ = 0;
+  /// The restored checkpoint, if everything of it had been published; 0 otherwise.
+  runtime::CheckpointId published_before_ = 0;
   runtime::CheckpointId done_ = 0;
   runtime::CheckpointId working_on_ = 0;
   size_t publishing_count_ = 0;  // Of pending_files_, from the front.

@@ -5,6 +5,7 @@
 
 #include "common/crash_point.h"
 #include "connectors/filesystem/sink/compaction_plan.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/file_merger.h"
 #include "connectors/filesystem/sink/sink_metrics.h"
 #include "connectors/filesystem/sink/sink_names.h"
@@ -185,6 +186,22 @@ std::string Compactor::RestoredTargetOf(const std::string& raw_path) const {
   return found == restored_targets_.end() ? std::string() : found->second;
 }
 
+void Compactor::SkipMerged(runtime::CheckpointId restored) {
+  std::deque<Unit> left;
+  for (Unit& unit : units_) {
+    if (unit.checkpoint > restored) {
+      left.push_back(std::move(unit));
+      continue;
+    }
+    auto expired = std::make_shared<Expired>();
+    expired->paths = std::move(unit.inputs);
+    expired->completions_left = std::max<int64_t>(plan_.compaction.retained_checkpoints, 1);
+    expired_.push_back(std::move(expired));
+  }
+  units_ = std::move(left);
+  UpdateBacklog();
+}
+
 bool Compactor::HasUnplanned(const std::string& directory, runtime::CheckpointId checkpoint) const {
   return std::any_of(raw_.begin(), raw_.end(), [&](const RawFile& file) {
     return file.checkpoint <= checkpoint && file.partition.directory == directory;
@@ -217,6 +234,8 @@ void Compactor::StartMerge(Unit unit) {
   merge->unit = std::move(unit);
   io_.Submit(
       [this, merge] {
+        merge->status = CheckFence(context_.fence);
+        if (!merge->status.ok()) return;
         merge->status = merge->Run(file_system_, plan_, tag_, context_.memory_pool, &rate_);
       },
       [this, merge] { return MergeDone(*merge); });
@@ -289,6 +308,8 @@ void Compactor::StartDeleting(Expired* expired) {
   io_.Submit(
       [this, held, status] {
         SLUICE_CRASH_POINT("compact.before_delete");
+        *status = CheckFence(context_.fence);
+        if (!status->ok()) return;
         for (const std::string& path : held->paths) {
           *status = file_system_.DeleteFile(path);
           if (!status->ok()) return;

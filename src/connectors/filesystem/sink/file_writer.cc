@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/sink_metrics.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/writer_state.h"
@@ -121,6 +122,7 @@ Result<PartitionRef> FileWriter::PartitionOf(const arrow::RecordBatch& rows, int
 Status FileWriter::Process(Batch batch, runtime::Output& out) {
   (void)out;
   if (batch.row_count() == 0) return {};
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   context().metrics->Counter(runtime::metric::kRowsOut) += batch.row_count();
   // Rows of the batch before may still wait for the disk: they keep their text and go first.
   for (Group& group : groups_) {
@@ -255,6 +257,7 @@ bool FileWriter::Ready() const {
 }
 
 Status FileWriter::Poll(runtime::Output& out) {
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   if (!reported_) SLUICE_RETURN_NOT_OK(Advance(out));
   return reported_ ? Status() : RollOnTimer();
 }

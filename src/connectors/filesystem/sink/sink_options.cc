@@ -59,6 +59,13 @@ std::span<const OptionSpec> Specs() {
        .doc = "What is merged together: the files of one checkpoint, or all files of a partition "
               "when it is committed (nothing of it is visible before).",
        .allowed = {"checkpoint", "partition"}},
+      {.key = "compaction.switch",
+       .type = OptionType::kEnum,
+       .default_text = "exchange",
+       .doc = "How COMPACT TABLE puts merged files in place: in one step for every reader, or "
+              "refused where the file system cannot; or, on object stores, by a journal that "
+              "readers of Sluice honour, while others may see old and new rows for a moment.",
+       .allowed = {"exchange", "journal"}},
       {.key = "compaction.max-bytes-per-second",
        .type = OptionType::kMemorySize,
        .doc = "Bytes that merging writes in a second, over all merges of a job into the table; not "
@@ -342,6 +349,8 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
   SLUICE_ASSIGN_OR_RETURN(compaction.enabled, options.Boolean("auto-compaction"));
   SLUICE_ASSIGN_OR_RETURN(const std::string scope, options.Enum("compaction.scope"));
   if (scope == "partition") compaction.scope = CompactionScope::kPartition;
+  SLUICE_ASSIGN_OR_RETURN(const std::string change, options.Enum("compaction.switch"));
+  compaction.journal = change == "journal";
   if (options.Has("compaction.max-bytes-per-second")) {
     SLUICE_ASSIGN_OR_RETURN(compaction.max_bytes_per_second,
                             options.MemorySize("compaction.max-bytes-per-second"));

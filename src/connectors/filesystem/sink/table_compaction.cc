@@ -4,6 +4,7 @@
 #include <array>
 
 #include "common/clock.h"
+#include "common/crash_point.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/partition_path.h"
@@ -16,6 +17,9 @@
 
 namespace sluice::connectors::filesystem {
 namespace {
+
+/// A listing that began before a switch is over by then.
+constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
 
 /// Files that readers decompress by their names cannot be put one behind the other under another.
 constexpr std::array<std::string_view, 8> kCompressedSuffixes = {
@@ -53,6 +57,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   }
   made->session_zone_ = context.session_zone;
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
+  made->journal_ = options.compaction.journal && !made->file_system_->has_directories();
   made->target_bytes_ = options.compaction.target_bytes;
   made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
@@ -61,7 +66,9 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   }
   // The same for every statement over this table, so that the next one knows what a dead one left.
   made->lineage_ = MakeLineage("COMPACT TABLE", made->root_);
-  made->run_id_ = Random(Random::SystemSeed()).Uuid();
+  // Its uploads are known by it, and nobody ever has it again.
+  made->run_id_ =
+      AttemptUuid(made->lineage_, "COMPACT TABLE", Random(Random::SystemSeed()).Uuid());
   return made;
 }
 
@@ -81,7 +88,15 @@ Status TableCompaction::CheckExchange(const std::string& directory, const std::s
       directory +
       " cannot do. Use 'auto-compaction' = 'true' in the job that writes the table, or INSERT INTO "
       "another table.");
-  if (!file_system_->has_directories()) return cannot;
+  if (!file_system_->has_directories()) {
+    return Status::Unsupported(
+        "COMPACT TABLE replaces the files of a partition in one step, which an object store cannot "
+        "do: " +
+        directory +
+        ". With 'compaction.switch' = 'journal' readers of Sluice see all old or all new files; "
+        "other readers may see both for the moment of the switch. Or use 'auto-compaction' = "
+        "'true' in the job that writes the table.");
+  }
   const std::string a = fs::JoinPath(staging, ".a");
   const std::string b = fs::JoinPath(staging, ".b");
   SLUICE_RETURN_NOT_OK(file_system_->CreateDirectories(a));
@@ -142,13 +157,106 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
   return handles;
 }
 
+// A predecessor that died: if all its new files are there the old ones go, else the new ones.
+Status TableCompaction::FinishEarlierJournals(const std::string& directory) {
+  SLUICE_ASSIGN_OR_RETURN(const auto uploads,
+                          file_system_->publisher().ListUnfinished(directory));
+  for (const auto& upload : uploads) {
+    const fs::FileInfo file{.path = upload.final_path};
+    if (UuidOfPartName(file.name(), lineage_)) {
+      SLUICE_RETURN_NOT_OK(file_system_->publisher().DropUnfinished(upload));
+    }
+  }
+  SLUICE_ASSIGN_OR_RETURN(const Journals journals, ReadJournals(*file_system_, root_));
+  for (const MergeJournal& journal : journals.open) {
+    const std::string place =
+        journal.directory.empty() ? root_ : fs::JoinPath(root_, journal.directory);
+    if (place != directory) continue;
+    bool all_new = true;
+    std::vector<std::string> added;
+    for (const std::string& name : journal.added) {
+      added.push_back(fs::JoinPath(place, name));
+      const auto there = file_system_->Stat(added.back());
+      if (!there.ok() && there.status().code() != StatusCode::kNotFound) return there.status();
+      all_new = all_new && there.ok();
+    }
+    if (!all_new) SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(added));
+    SLUICE_RETURN_NOT_OK(all_new ? RemoveOld(journal)
+                                 : file_system_->DeleteFile(JournalPath(root_, journal.id, false)));
+  }
+  // Who was listing when one of these was written has long been done.
+  const int64_t old_ms = Clock::System().NowMillis() - kDoneJournalsKeptMs;
+  auto entries = file_system_->List(fs::ParentPath(JournalPath(root_, "x", true)));
+  if (!entries.ok() && entries.status().code() != StatusCode::kNotFound) return entries.status();
+  for (size_t i = 0; entries.ok() && i < entries->size(); ++i) {
+    const fs::FileInfo& entry = (*entries)[i];
+    if (entry.name().ends_with(".done") && entry.modified_ms < old_ms) {
+      SLUICE_RETURN_NOT_OK(file_system_->DeleteFile(entry.path));
+    }
+  }
+  return {};
+}
+
+Status TableCompaction::SwitchByJournal(const std::string& directory,
+                                        const std::vector<fs::FileInfo>& files,
+                                        const std::vector<std::vector<size_t>>& bins,
+                                        std::vector<std::string>* handles) {
+  // Those that stay as they are come last, and are not touched.
+  std::vector<std::vector<size_t>> merged;
+  for (const auto& bin : bins) {
+    if (bin.size() > 1) merged.push_back(bin);
+  }
+  MergeJournal journal;
+  journal.id = run_id_ + "-" + std::to_string(next_number_);
+  journal.directory = directory == root_ ? "" : directory.substr(root_.size() + 1);
+  for (const auto& bin : merged) {
+    for (const size_t i : bin) journal.removed.emplace_back(files[i].name());
+  }
+  // Uploads of the final names: nobody sees them before they are completed.
+  SLUICE_ASSIGN_OR_RETURN(*handles, WriteStaged(files, merged, directory));
+  for (const std::string& handle : *handles) {
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
+    journal.added.emplace_back(fs::FileInfo{.path = info.final_path}.name());
+  }
+  for (const std::string& name : journal.removed) {
+    const auto there = file_system_->Stat(fs::JoinPath(directory, name));
+    if (there.ok()) continue;
+    for (const std::string& handle : *handles) {
+      SLUICE_RETURN_NOT_OK(file_system_->publisher().Abandon(handle));
+    }
+    return Status::Unavailable("The file " + name + " of " + directory +
+                               " has gone while it was merged. Nothing was replaced.");
+  }
+  SLUICE_CRASH_POINT("compact.before_journal");
+  SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, false),
+                                                EncodeJournal(journal)));
+  SLUICE_CRASH_POINT("compact.after_journal");
+  for (Status& status : file_system_->publisher().Publish(*handles)) {
+    // The next statement takes it back.
+    SLUICE_RETURN_NOT_OK(std::move(status));
+  }
+  SLUICE_CRASH_POINT("compact.after_switch");
+  return RemoveOld(journal);
+}
+
+Status TableCompaction::RemoveOld(const MergeJournal& journal) {
+  const std::string place =
+      journal.directory.empty() ? root_ : fs::JoinPath(root_, journal.directory);
+  std::vector<std::string> old;
+  for (const std::string& name : journal.removed) old.push_back(fs::JoinPath(place, name));
+  SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(old));
+  SLUICE_CRASH_POINT("compact.after_removal");
+  SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, true),
+                                                EncodeJournal(journal)));
+  return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
+}
+
 Status TableCompaction::LeaveRecord(const std::string& directory,
                                     const std::vector<fs::FileInfo>& files,
                                     const std::vector<std::vector<size_t>>& bins,
                                     const std::vector<std::string>& handles) {
-  const auto kept = file_system_->Stat(fs::JoinPath(root_, kRecordDirectory));
-  if (!kept.ok() && kept.status().code() == StatusCode::kNotFound) return {};
-  SLUICE_RETURN_NOT_OK(kept.status());
+  SLUICE_ASSIGN_OR_RETURN(const bool kept, HasRecords(*file_system_, root_));
+  if (!kept) return {};
   const int64_t now_ms = Clock::System().NowMillis();
   TableRecord record{.writer = std::string(kCompactTableWriter),
                      .lineage = lineage_,
@@ -181,6 +289,7 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   }
   const std::string staging = StagingDirectory(directory, lineage_);
   SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
+  if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
   auto entries = file_system_->List(directory);
   if (entries.status().code() == StatusCode::kNotFound) {
     result.remark = "there are no files";
@@ -224,16 +333,25 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     result.remark = "its files are large enough";
     return result;
   }
-  SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
-  SLUICE_ASSIGN_OR_RETURN(const auto handles, WriteStaged(files, bins, staging));
-  SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
-  SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+  std::vector<std::string> handles;
+  if (journal_) {
+    SLUICE_RETURN_NOT_OK(SwitchByJournal(directory, files, bins, &handles));
+  } else {
+    SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
+    SLUICE_ASSIGN_OR_RETURN(handles, WriteStaged(files, bins, staging));
+    SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
+    SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+  }
   SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());
   result.bytes_after = 0;
   for (const std::string& handle : handles) {
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
     result.bytes_after += info.length_bytes;
+  }
+  // By a journal, a file that stays as it is was not written again.
+  for (size_t i = handles.size(); i < bins.size(); ++i) {
+    result.bytes_after += files[bins[i].front()].size_bytes;
   }
   return result;
 }

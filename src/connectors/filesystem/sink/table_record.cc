@@ -136,6 +136,15 @@ Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& 
   return file_system.DeleteFiles({paths.begin(), paths.end() - 1});
 }
 
+Result<bool> HasRecords(fs::FileSystem& file_system, const std::string& root) {
+  const auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
+  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return false;
+  SLUICE_RETURN_NOT_OK(entries.status());
+  return std::any_of(entries->begin(), entries->end(), [](const fs::FileInfo& entry) {
+    return !entry.is_directory && entry.name().ends_with(kSuffix);
+  });
+}
+
 Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::string& root) {
   ReadRecordsResult result;
   auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));

@@ -72,6 +72,9 @@ Status WriteRecord(fs::FileSystem& file_system, const std::string& root, const T
 /// are there twice after a crash are the same. Blocking.
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths);
 
+/// The table keeps records. Blocking.
+Result<bool> HasRecords(fs::FileSystem& file_system, const std::string& root);
+
 struct ReadRecordsResult {
   std::vector<TableRecord> records;  // By time.
   /// Files that hold no records, and why.
