@@ -227,15 +227,15 @@ Status TableCompaction::SwitchByJournal(const std::string& directory,
     return Status::Unavailable("The file " + name + " of " + directory +
                                " has gone while it was merged. Nothing was replaced.");
   }
-  SLUICE_CRASH_POINT("compact.before_journal");
+  SLUICE_CRASH_POINT("store.before_journal");
   SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, false),
                                                 EncodeJournal(journal)));
-  SLUICE_CRASH_POINT("compact.after_journal");
+  SLUICE_CRASH_POINT("store.after_journal");
   for (Status& status : file_system_->publisher().Publish(*handles)) {
     // The next statement takes it back.
     SLUICE_RETURN_NOT_OK(std::move(status));
   }
-  SLUICE_CRASH_POINT("compact.after_switch");
+  SLUICE_CRASH_POINT("store.after_switch");
   return RemoveOld(journal);
 }
 
@@ -245,7 +245,7 @@ Status TableCompaction::RemoveOld(const MergeJournal& journal) {
   std::vector<std::string> old;
   for (const std::string& name : journal.removed) old.push_back(fs::JoinPath(place, name));
   SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(old));
-  SLUICE_CRASH_POINT("compact.after_removal");
+  SLUICE_CRASH_POINT("store.after_removal");
   SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, true),
                                                 EncodeJournal(journal)));
   return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
