@@ -41,7 +41,9 @@ Status KeepDeleted(fs::FileSystem& file_system, const std::vector<std::string>& 
   std::set<std::string> directories;
   for (const std::string& path : paths) directories.insert(fs::ParentPath(path));
   for (const std::string& directory : directories) {
-    if (!file_system.Stat(directory).ok()) continue;  // The user has dropped the partition.
+    const Status there = file_system.Stat(directory).status();
+    if (there.code() == StatusCode::kNotFound) continue;  // The user has dropped the partition.
+    SLUICE_RETURN_NOT_OK(there);  // Only a disk that has answered can say so.
     SLUICE_RETURN_NOT_OK(file_system.CreateDirectories(directory));
   }
   return {};
