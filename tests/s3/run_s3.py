@@ -597,7 +597,8 @@ def test_clean_table_removes_uploads_that_nobody_needs(world):
 
     done = world.run(sql, name=table, crash_point="store.after_upload_part")
     expect(done.code == -signal.SIGKILL and uploads(), "an upload is left", done)
-    rows = clean("")
+    # moto says of every upload that it was begun in 2010: the age is shown by the tests of files.
+    rows = clean("OLDER THAN '36500 d'")
     expect(rows and all(row["kind"] == "upload" and row["action"] == "kept" for row in rows), f"a young upload stays: {rows}")
     expect(any(int(row["bytes"]) >= 5 << 20 for row in rows), f"its parts are counted: {rows}")
     rows = clean("OLDER THAN '0 s' DRY RUN")
@@ -671,7 +672,6 @@ def test_compact_table_by_a_journal(world):
     define_it = define(table, "csv", more=",'compaction.switch'='journal'")
     for i in range(4):
         world.good(batch(define(table, "csv") + insert("csv", 1 + 10 * i, 10, table=table)))
-    world.bucket.put(f"{table}/_unrelated", b"x")
     refused = world.run(define(table, "csv") + f"COMPACT TABLE {table};")
     expect(refused.code == 1 and "compaction.switch" in refused.messages and "^" in refused.messages, "refused without the option", refused)
 
@@ -679,11 +679,9 @@ def test_compact_table_by_a_journal(world):
         rows = world.good(batch(define(table, "csv") + f"SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS d FROM {table};")).rows
         return [(row["n"], row["d"]) for row in rows]
 
-    before = world.bucket.visible(table)
     for point in ("store.before_journal", "store.after_journal", "store.before_complete", "store.after_complete", "store.after_switch", "store.after_removal"):
         done = world.run(define_it + f"COMPACT TABLE {table} PARTITION (dt = '2020-05-20');", crash_point=point)
-        if world.bucket.visible(table) == before or point != "store.before_journal":
-            expect(done.code == -signal.SIGKILL, f"{point} was not reached", done)
+        expect(done.code == -signal.SIGKILL, f"{point} was not reached", done)
         expect(count() == [(40, 40)], f"readers of sluice after a kill at {point}: {count()}")
         foreign = collections.Counter(int(row) for row in world.bucket.ids(table, "csv"))
         expect(set(foreign) == set(range(1, 41)) and max(foreign.values()) <= 2, f"others see all rows, some perhaps twice, after {point}")
@@ -692,9 +690,8 @@ def test_compact_table_by_a_journal(world):
         nothing_left(world, table)
         expect(count() == [(40, 40)], f"after the repetition behind {point}")
         # Small files again for the next point.
-        world.good(batch(define(table, "csv", more="") + f"INSERT OVERWRITE {table} PARTITION (dt = '2020-05-20') SELECT id, name FROM (VALUES (1, 'n1'), (3, 'n3'), (5, 'n5'), (7, 'n7')) AS v(id, name);"))
-        world.good(batch(define(table, "csv") + "".join(f"INSERT INTO {table} VALUES ({i}, 'n{i}', '2020-05-20'), ({i + 2}, 'n{i + 2}', '2020-05-20'), ({i + 4}, 'n{i + 4}', '2020-05-20'), ({i + 6}, 'n{i + 6}', '2020-05-20');" for i in range(9, 40, 8))))
-        before = world.bucket.visible(table)
+        values = [f"({i}, 'n{i}', '2020-05-20')" for i in range(2, 41, 2)]
+        world.good(batch(define(table, "csv") + f"INSERT OVERWRITE {table} VALUES {', '.join(values[:4])};\n" + "".join(f"INSERT INTO {table} VALUES {', '.join(values[i : i + 4])};\n" for i in range(4, 20, 4))))
     # A reader that reads all the while.
     wrong = []
     going = True
