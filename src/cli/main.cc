@@ -104,7 +104,8 @@ struct VerifyArguments {
 
 CLI::App* AddVerifyCommand(CLI::App* app, VerifyArguments* arguments) {
   CLI::App* verify = app->add_subcommand(
-      "verify", "Prove that no row of a table's files is missing or there twice; list what is odd.");
+      "verify",
+      "Prove that no row of a table's files is missing or there twice; list what is odd.");
   verify
       ->add_option("TARGET", arguments->options.target,
                    "A directory (/lake/orders, s3://lake/orders), or with -f a table")
@@ -119,13 +120,15 @@ CLI::App* AddVerifyCommand(CLI::App* app, VerifyArguments* arguments) {
       ->capture_default_str();
   verify->add_flag("--read-all", arguments->options.read_all,
                    "Decode every Parquet, ORC and Avro file to its end, with -f");
-  verify->add_option("--small-files", arguments->small_files, "Files below this size count as small")
+  verify
+      ->add_option("--small-files", arguments->small_files, "Files below this size count as small")
       ->type_name("SIZE")
       ->capture_default_str();
   verify->footer(
       "What is proven rests on the records that a table with 'sink.record.enabled' = 'true' keeps "
       "in its hidden directory _sluice.\n"
-      "Exit code: 0 nothing is missing, doubled or unreadable (oddities may be listed), 1 something "
+      "Exit code: 0 nothing is missing, doubled or unreadable (oddities may be listed), 1 "
+      "something "
       "is, 2 bad usage or no such table.\n\n"
       "  sluice verify /lake/orders\n"
       "  sluice verify -f job.sql orders --read-all\n"

@@ -84,8 +84,8 @@ void PrintText(const VerifyReport& report) {
   }
   std::printf("%s file(s), %s bytes; %s of them with %s row(s) in %s record(s).\n",
               WithThousands(report.files).c_str(), WithThousands(report.size_bytes).c_str(),
-              WithThousands(report.recorded_files).c_str(),
-              WithThousands(report.row_count).c_str(), WithThousands(report.records).c_str());
+              WithThousands(report.recorded_files).c_str(), WithThousands(report.row_count).c_str(),
+              WithThousands(report.records).c_str());
   size_t shown = 0;
   for (const auto& [name, range] : report.ranges) {
     if (++shown > kRangesShown) {
@@ -121,10 +121,11 @@ int VerifyFiles(const VerifyOptions& options) {
     const Status defined = engine::RunDefinitionsOnly(script, session->get());
     if (!defined.ok()) return Fail(defined, text.str());
   }
-  const auto report = engine::Verify(session->get(), {.name = options.target,
-                                                      .is_table = !options.script.empty(),
-                                                      .read_all = options.read_all,
-                                                      .small_file_bytes = options.small_file_bytes});
+  const auto report =
+      engine::Verify(session->get(), {.name = options.target,
+                                      .is_table = !options.script.empty(),
+                                      .read_all = options.read_all,
+                                      .small_file_bytes = options.small_file_bytes});
   if (!report.ok()) return Fail(report.status(), "");
   if (options.json) {
     PrintJson(*report);

@@ -19,7 +19,6 @@ struct VerifyTarget {
   int64_t small_file_bytes = 8 << 20;
 };
 /// Blocking. Fails when there is no such table, or it is none of the connector 'filesystem'.
-Result<connectors::filesystem::VerifyReport> Verify(Session* session,
-                                                           const VerifyTarget& target);
+Result<connectors::filesystem::VerifyReport> Verify(Session* session, const VerifyTarget& target);
 
 }  // namespace sluice::engine

@@ -209,7 +209,8 @@ void JobMaster::MarkPublished() {
   SubmitIo([this, copy] {
     const Status marked = parts_.store->MarkPublished(stopping_id_, copy);
     // Without it the next start looks whether all is there, as after a crash.
-    if (!marked.ok()) Log(LogLevel::kWarning, "The last checkpoint stays without its mark: " + marked.ToString());
+    if (!marked.ok())
+      Log(LogLevel::kWarning, "The last checkpoint stays without its mark: " + marked.ToString());
     Post([this] { End({}); });
   });
 }

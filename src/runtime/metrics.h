@@ -54,8 +54,8 @@ class Metrics {
   /// who -> what.
   std::map<std::string, std::string> Waiting() const;
 
-  /// Where reader `who` stands at the barrier at hand: split -> position behind its last row, of the
-  /// splits that have moved since the barrier before. Replaces what the reader said before.
+  /// Where reader `who` stands at the barrier at hand: split -> position behind its last row, of
+  /// the splits that have moved since the barrier before. Replaces what the reader said before.
   void SetPositions(std::string_view who, std::map<std::string, int64_t> positions);
   /// Of all readers together.
   std::map<std::string, int64_t> Positions() const;

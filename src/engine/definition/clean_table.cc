@@ -73,8 +73,7 @@ Result<TextTable> ExecuteCleanTable(const sql::CleanTableStatement& statement,
     }
     const int64_t now_ms = Clock::System().NowMillis();
     for (const filesystem::Leftover& leftover : *leftovers) {
-      const filesystem::Verdict verdict =
-          filesystem::Judge(leftover, *states, now_ms, min_age_ms);
+      const filesystem::Verdict verdict = filesystem::Judge(leftover, *states, now_ms, min_age_ms);
       std::string action = "kept";
       if (verdict.remove && statement.dry_run) action = "would be removed";
       if (verdict.remove && !statement.dry_run) {

@@ -63,7 +63,8 @@ class Survey {
       complete = true;
       lineages.clear();
       for (const stdfs::path& checkpoint : Folders(folder)) {
-        if (!checkpoint.filename().string().starts_with("chk-") || !IsComplete(checkpoint)) continue;
+        if (!checkpoint.filename().string().starts_with("chk-") || !IsComplete(checkpoint))
+          continue;
         Status read = AddState(checkpoint, &lineages);
         if (read.ok()) continue;
         // A running job has removed it and has a newer one.
@@ -113,8 +114,8 @@ class Survey {
       if (!id.starts_with("sink:") || !id.ends_with(":committer")) continue;
       for (const auto& [subtask, fields] : subtasks) {
         SLUICE_ASSIGN_OR_RETURN(
-            const auto named, connectors::filesystem::ReadNamedFiles(
-                                  file_system_, runtime::StateReader(id, fields)));
+            const auto named,
+            connectors::filesystem::ReadNamedFiles(file_system_, runtime::StateReader(id, fields)));
         for (const std::string& path : named.paths) states_.named[path] = folder.string();
         states_.lineages[named.lineage] = folder.parent_path().string();
         lineages->insert(named.lineage);

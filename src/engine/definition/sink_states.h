@@ -16,10 +16,10 @@ namespace sluice::engine {
 std::optional<connectors::filesystem::CommitStatus> FindCommitStatus(const std::string& root,
                                                                      const std::string& table);
 
-/// All that the states below the folder of all jobs and in the folders of savepoints say of files in
-/// `file_system`: execution.checkpointing.savepoint-dir, every folder into which a job of this
-/// machine has written a savepoint, and those that jobs were started from. A state that is there and
-/// cannot be read is an error: what it names cannot be told. Blocking.
+/// All that the states below the folder of all jobs and in the folders of savepoints say of files
+/// in `file_system`: execution.checkpointing.savepoint-dir, every folder into which a job of this
+/// machine has written a savepoint, and those that jobs were started from. A state that is there
+/// and cannot be read is an error: what it names cannot be told. Blocking.
 Result<connectors::filesystem::KnownStates> SurveyStates(const OptionMap& configuration,
                                                          fs::FileSystem& file_system);
 

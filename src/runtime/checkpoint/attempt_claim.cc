@@ -89,8 +89,8 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
     if (!dead && !entry.name().starts_with(kPrefix)) continue;
     std::string path = entry.path;
     if (!dead) {
-      may_live = may_live ||
-                 !Owner::Of(ReadFirstLine(entry.path + "/" + std::string(kOwner))).IsDead();
+      may_live =
+          may_live || !Owner::Of(ReadFirstLine(entry.path + "/" + std::string(kOwner))).IsDead();
       // In one step: it may be written into at this moment.
       path = directory + "/" + std::string(kSupersededPrefix) + id + "-" +
              std::string(entry.name().substr(kPrefix.size()));

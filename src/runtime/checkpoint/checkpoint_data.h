@@ -29,7 +29,7 @@ struct CheckpointData {
   /// All that it names was published and committed before the job ended. Not in the files: a mark
   /// beside them.
   bool published = false;
-  bool final = false;     // Barrier::final: nothing is left but publishing.
+  bool final = false;  // Barrier::final: nothing is left but publishing.
   /// The checkpoint or savepoint folder that the job was started from by name, whatever it has
   /// written since; empty when it began by itself.
   std::string started_from;

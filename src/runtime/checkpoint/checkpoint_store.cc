@@ -40,7 +40,8 @@ class DiskCheckpointStore final : public CheckpointStore {
   DiskCheckpointStore(std::string directory, fs::Disk* disk, bool guarded)
       : directory_(std::move(directory)), disk_(*disk), guarded_(guarded) {}
   ~DiskCheckpointStore() override {
-    if (claim_) (void)disk_.RemoveTree(claim_->folder());  // In good order: nobody need wait for us.
+    if (claim_)
+      (void)disk_.RemoveTree(claim_->folder());  // In good order: nobody need wait for us.
   }
 
   const Fence* fence() const override { return guarded_ ? &fence_ : nullptr; }

@@ -33,15 +33,20 @@ Result<MergeJournal> ParseJournal(std::string_view text) {
   for (const std::string_view line : Split(text, '\n')) {
     if (first) {
       first = false;
-      if (line != kHead) return Status::Corrupt("it does not begin with '" + std::string(kHead) + "'");
+      if (line != kHead)
+        return Status::Corrupt("it does not begin with '" + std::string(kHead) + "'");
     } else if (line == ".") {
       ended = true;
     } else if (!line.empty()) {
       std::string name(line.substr(1));
-      if (line[0] == '=') journal.directory = std::move(name);
-      else if (line[0] == '+') journal.added.push_back(std::move(name));
-      else if (line[0] == '-') journal.removed.push_back(std::move(name));
-      else return Status::Corrupt("it has a line that is not known: " + Printable(line));
+      if (line[0] == '=')
+        journal.directory = std::move(name);
+      else if (line[0] == '+')
+        journal.added.push_back(std::move(name));
+      else if (line[0] == '-')
+        journal.removed.push_back(std::move(name));
+      else
+        return Status::Corrupt("it has a line that is not known: " + Printable(line));
     }
   }
   if (!ended || journal.added.empty()) return Status::Corrupt("it is cut short");
@@ -71,8 +76,8 @@ Result<Journals> ReadJournals(fs::FileSystem& file_system, const std::string& ro
       SLUICE_ASSIGN_ARROW(const auto bytes, (*file)->ReadAt(0, size));
       auto journal = ParseJournal(bytes->ToString());
       if (!journal.ok()) {
-        return Status::Corrupt("The journal " + entry.path + " of COMPACT TABLE cannot be read: " +
-                               journal.status().message() +
+        return Status::Corrupt("The journal " + entry.path +
+                               " of COMPACT TABLE cannot be read: " + journal.status().message() +
                                ". Which files count cannot be told without it.");
       }
       journal->id = std::string(entry.name().substr(0, entry.name().size() - kOpen.size()));

@@ -2,9 +2,10 @@
 // not exchanged: a journal below "_sluice/merge" of the table says which new files stand for which
 // old ones, and readers of Sluice honour it.
 //
-// Life cycle: "<id>.open" is there before the first new file is completed -> new files are completed
-// -> old ones are removed -> "<id>.done" is there, then "<id>.open" goes. Done ones stay for a while:
-// a reader that was listing meanwhile sees by them that it has to list again.
+// Life cycle: "<id>.open" is there before the first new file is completed -> new files are
+// completed
+// -> old ones are removed -> "<id>.done" is there, then "<id>.open" goes. Done ones stay for a
+// while: a reader that was listing meanwhile sees by them that it has to list again.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace sluice::connectors::filesystem {
 
 struct MergeJournal {
   std::string id;
-  std::string directory;             // Relative to the table's root; "" is the root.
-  std::vector<std::string> added;    // Names in the directory.
+  std::string directory;           // Relative to the table's root; "" is the root.
+  std::vector<std::string> added;  // Names in the directory.
   std::vector<std::string> removed;
   int64_t modified_ms = 0;  // Of its object.
 };

@@ -467,12 +467,12 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
           *status = CheckFence(fence);
           if (status->ok()) *status = ReplaceDirectory(*file_system, replacement);
         },
-                [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
-                  if (!status->ok()) return *status;
-                  context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
-                  context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
-                  return --publishing_jobs_ == 0 ? FilesPublished() : Status();
-                });
+        [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
+          if (!status->ok()) return *status;
+          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
+          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+          return --publishing_jobs_ == 0 ? FilesPublished() : Status();
+        });
   }
   --publishing_jobs_;
   return {};

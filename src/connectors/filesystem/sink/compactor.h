@@ -72,7 +72,8 @@ class Compactor {
   Status Decode(std::string_view bytes);
   /// All files that an encoded compaction names: raw ones, targets, expired ones. kCorrupt.
   static Result<std::vector<std::string>> PathsInState(std::string_view bytes);
-  /// The restored checkpoint was left with all its merges done: only the raw files are left of them.
+  /// The restored checkpoint was left with all its merges done: only the raw files are left of
+  /// them.
   void SkipMerged(runtime::CheckpointId restored);
   /// Deletes raw files whose time has come.
   void CheckpointComplete(runtime::CheckpointId id);

@@ -70,10 +70,8 @@ void Recorder::AddBarrier(runtime::CheckpointId checkpoint,
 }
 
 std::optional<TableRecord> Recorder::Make(runtime::CheckpointId upto, bool anything_else) const {
-  TableRecord record{.writer = std::string(kInsertWriter),
-                     .checkpoint = upto,
-                     .previous = last_,
-                     .since = since_};
+  TableRecord record{
+      .writer = std::string(kInsertWriter), .checkpoint = upto, .previous = last_, .since = since_};
   size_t positions = 0;
   for (const auto& [checkpoint, epoch] : epochs_) {
     if (checkpoint > upto) break;

@@ -373,9 +373,8 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
     }
     compaction.parallelism = static_cast<int>(parallelism);
   }
-  for (const std::string_view key :
-       {"compaction.file-size", "compaction.parallelism", "compaction.scope",
-        "compaction.max-bytes-per-second"}) {
+  for (const std::string_view key : {"compaction.file-size", "compaction.parallelism",
+                                     "compaction.scope", "compaction.max-bytes-per-second"}) {
     if (compaction.enabled || !options.Has(key)) continue;
     // COMPACT TABLE reads them.
     if (key == "compaction.file-size" || key == "compaction.max-bytes-per-second") continue;

@@ -111,8 +111,8 @@ class Lister {
       }
     }
     const std::string_view name = entry.name();
-    const std::string target = fs::JoinPath(fs::ParentPath(entry.path),
-                                            name.substr(1, name.rfind(kOverwriteInfix) - 1));
+    const std::string target =
+        fs::JoinPath(fs::ParentPath(entry.path), name.substr(1, name.rfind(kOverwriteInfix) - 1));
     for (const std::string_view end : {".exchanged", ".moving"}) {
       const std::string marker = fs::JoinPath(target, std::string(name) + std::string(end));
       const auto there = file_system_.Stat(marker);
@@ -130,8 +130,7 @@ class Lister {
                       .lineage = {},
                       .cut_off = {},
                       .upload = {}};
-    if (const auto lineage =
-            LineageBehind(file.name(), kInProgressInfix, 2 * kLineageDigits + 1)) {
+    if (const auto lineage = LineageBehind(file.name(), kInProgressInfix, 2 * kLineageDigits + 1)) {
       leftover.lineage = *lineage;
     } else if (file.name().starts_with(kRawPrefix)) {
       leftover.kind = Kind::kRaw;

@@ -33,7 +33,7 @@ struct KnownStates {
     std::string job;       // For messages.
     int64_t since_ms = 0;  // Start of its process.
   };
-  std::map<std::string, std::string> named;    // Path -> the folder of the state that names it.
+  std::map<std::string, std::string> named;     // Path -> the folder of the state that names it.
   std::map<std::string, std::string> lineages;  // Of all states -> the folder.
   std::map<std::string, Running> running;       // By lineage.
   /// Jobs that run and have no checkpoint yet: their files are not known by lineage.

@@ -67,8 +67,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   // The same for every statement over this table, so that the next one knows what a dead one left.
   made->lineage_ = MakeLineage("COMPACT TABLE", made->root_);
   // Its uploads are known by it, and nobody ever has it again.
-  made->run_id_ =
-      AttemptUuid(made->lineage_, "COMPACT TABLE", Random(Random::SystemSeed()).Uuid());
+  made->run_id_ = AttemptUuid(made->lineage_, "COMPACT TABLE", Random(Random::SystemSeed()).Uuid());
   return made;
 }
 
@@ -159,8 +158,7 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
 
 // A predecessor that died: if all its new files are there the old ones go, else the new ones.
 Status TableCompaction::FinishEarlierJournals(const std::string& directory) {
-  SLUICE_ASSIGN_OR_RETURN(const auto uploads,
-                          file_system_->publisher().ListUnfinished(directory));
+  SLUICE_ASSIGN_OR_RETURN(const auto uploads, file_system_->publisher().ListUnfinished(directory));
   for (const auto& upload : uploads) {
     const fs::FileInfo file{.path = upload.final_path};
     if (UuidOfPartName(file.name(), lineage_)) {
@@ -228,8 +226,8 @@ Status TableCompaction::SwitchByJournal(const std::string& directory,
                                " has gone while it was merged. Nothing was replaced.");
   }
   SLUICE_CRASH_POINT("store.before_journal");
-  SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, false),
-                                                EncodeJournal(journal)));
+  SLUICE_RETURN_NOT_OK(
+      file_system_->WriteWhole(JournalPath(root_, journal.id, false), EncodeJournal(journal)));
   SLUICE_CRASH_POINT("store.after_journal");
   for (Status& status : file_system_->publisher().Publish(*handles)) {
     // The next statement takes it back.
@@ -246,8 +244,8 @@ Status TableCompaction::RemoveOld(const MergeJournal& journal) {
   for (const std::string& name : journal.removed) old.push_back(fs::JoinPath(place, name));
   SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(old));
   SLUICE_CRASH_POINT("store.after_removal");
-  SLUICE_RETURN_NOT_OK(file_system_->WriteWhole(JournalPath(root_, journal.id, true),
-                                                EncodeJournal(journal)));
+  SLUICE_RETURN_NOT_OK(
+      file_system_->WriteWhole(JournalPath(root_, journal.id, true), EncodeJournal(journal)));
   return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
 }
 
@@ -270,10 +268,10 @@ Status TableCompaction::LeaveRecord(const std::string& directory,
   for (size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].size() < 2) continue;
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handles[i]));
-    RecordedMerge merge{{relative(fs::JoinPath(
-                             directory, fs::FileInfo{.path = info.final_path}.name())),
-                         -1, info.length_bytes},
-                        {}};
+    RecordedMerge merge{
+        {relative(fs::JoinPath(directory, fs::FileInfo{.path = info.final_path}.name())), -1,
+         info.length_bytes},
+        {}};
     for (const size_t file : bins[i]) merge.inputs.push_back(relative(files[file].path));
     record.merged.push_back(std::move(merge));
   }

@@ -3,8 +3,8 @@
 // The new content of a partition is written whole into a hidden directory beside it, and the two
 // change places in one step, as for INSERT OVERWRITE: at every instant a listing shows all old or
 // all new files. A statement that was killed is finished, or taken back, by the next one.
-// Object stores can do neither: there, and only if 'compaction.switch' = 'journal' says so, the files
-// are switched by a journal that readers of Sluice honour (partition/merge_journal.h).
+// Object stores can do neither: there, and only if 'compaction.switch' = 'journal' says so, the
+// files are switched by a journal that readers of Sluice honour (partition/merge_journal.h).
 #pragma once
 
 #include <memory>

@@ -100,8 +100,8 @@ Result<std::vector<TableRecord>> ParseRecords(std::string_view lines) {
     try {
       records.push_back(RecordOf(Json::parse(line)));
     } catch (const std::exception& error) {
-      return Status::Corrupt("line " + std::to_string(number) + " is no record: " +
-                             Printable(error.what()));
+      return Status::Corrupt("line " + std::to_string(number) +
+                             " is no record: " + Printable(error.what()));
     }
   }
   return records;
@@ -168,8 +168,9 @@ Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::st
       result.records.push_back(std::move(record));
     }
   }
-  std::stable_sort(result.records.begin(), result.records.end(),
-                   [](const TableRecord& a, const TableRecord& b) { return a.time_ms < b.time_ms; });
+  std::stable_sort(
+      result.records.begin(), result.records.end(),
+      [](const TableRecord& a, const TableRecord& b) { return a.time_ms < b.time_ms; });
   return result;
 }
 

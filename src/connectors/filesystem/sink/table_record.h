@@ -45,9 +45,9 @@ struct TableRecord {
   int64_t previous = 0;
   /// The state that recording began from; 0: it began with the sink.
   int64_t since = 0;
-  bool final = false;       // The input has ended and everything is in files.
-  int64_t open_files = 0;   // Files that were still open at the barrier: their rows come later.
-  int64_t time_ms = 0;      // Wall clock.
+  bool final = false;      // The input has ended and everything is in files.
+  int64_t open_files = 0;  // Files that were still open at the barrier: their rows come later.
+  int64_t time_ms = 0;     // Wall clock.
   /// Splits of the sources that have moved since the record before -> position behind the last row.
   std::map<std::string, int64_t> from;
   std::map<std::string, int64_t> to;
@@ -68,8 +68,8 @@ Result<std::vector<TableRecord>> ParseRecords(std::string_view lines);
 std::string RecordPath(const std::string& root, const TableRecord& record);
 /// Durable, in place of an older one of the same sink and checkpoint. Blocking.
 Status WriteRecord(fs::FileSystem& file_system, const std::string& root, const TableRecord& record);
-/// Puts the records at `paths` into one file under the last one's name and removes them. Records that
-/// are there twice after a crash are the same. Blocking.
+/// Puts the records at `paths` into one file under the last one's name and removes them. Records
+/// that are there twice after a crash are the same. Blocking.
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths);
 
 /// The table keeps records. Blocking.

@@ -189,9 +189,9 @@ class Verifier {
   }
 
   void Expect(const RecordedFile& file, const TableRecord& record) {
-    const auto [it, fresh] = expected_.try_emplace(
-        file.name,
-        Expected{file, record.lineage, record.checkpoint, LastPart(file.name).starts_with(kRawPrefix)});
+    const auto [it, fresh] =
+        expected_.try_emplace(file.name, Expected{file, record.lineage, record.checkpoint,
+                                                  LastPart(file.name).starts_with(kRawPrefix)});
     if (fresh) return;
     Problem("doubled record", PathOf(file.name),
             "the records of checkpoints " + std::to_string(it->second.checkpoint) + " and " +
@@ -211,7 +211,8 @@ class Verifier {
         rows = -1;  // Of a file without a record nobody knows the rows.
         continue;
       }
-      if (rows >= 0) rows = found->second.file.row_count < 0 ? -1 : rows + found->second.file.row_count;
+      if (rows >= 0)
+        rows = found->second.file.row_count < 0 ? -1 : rows + found->second.file.row_count;
       merged_into_[input] = merge.target.name;
       expected_.erase(found);
     }
@@ -327,9 +328,10 @@ class Verifier {
   Status LookAtStrangers() {
     if (records_.empty()) {
       if (report_.files > 0) {
-        Oddity("no records", request_.root,
-               "the table keeps no records ('sink.record.enabled'): files are looked at one by one, "
-               "that none is missing or there twice cannot be proven");
+        Oddity(
+            "no records", request_.root,
+            "the table keeps no records ('sink.record.enabled'): files are looked at one by one, "
+            "that none is missing or there twice cannot be proven");
       }
       return {};
     }
@@ -352,7 +354,8 @@ class Verifier {
       return {};
     }
     if (const auto merged = merged_into_.find(name); merged != merged_into_.end()) {
-      Problem("doubled file", file.path, "it was merged into " + merged->second + " and is there still");
+      Problem("doubled file", file.path,
+              "it was merged into " + merged->second + " and is there still");
       return {};
     }
     const auto [begin, end] = by_size.equal_range(file.size_bytes);
@@ -363,13 +366,15 @@ class Verifier {
       SLUICE_ASSIGN_OR_RETURN(const bool same,
                               SameContent(file_system_, file.path, PathOf(it->second)));
       if (!same) continue;
-      Problem("doubled file", file.path, "it has no record and holds the same bytes as " + it->second);
+      Problem("doubled file", file.path,
+              "it has no record and holds the same bytes as " + it->second);
       return {};
     }
     const auto lineage = LineageOfPartName(file.name());
     const TableRecord* newest = lineage ? NewestOf(*lineage) : nullptr;
     if (newest == nullptr || newest->since > 0) {
-      Oddity("file without record", file.path, "written by somebody else, or before records were kept");
+      Oddity("file without record", file.path,
+             "written by somebody else, or before records were kept");
     } else if (file.modified_ms >= newest->time_ms) {
       Oddity("file without record", file.path,
              "newer than the newest record of its job: it runs, or was stopped just then");
@@ -382,7 +387,8 @@ class Verifier {
 
   const TableRecord* NewestOf(const std::string& lineage_begin) const {
     const auto at = newest_of_sink_.lower_bound(lineage_begin);
-    return at != newest_of_sink_.end() && at->first.starts_with(lineage_begin) ? at->second : nullptr;
+    return at != newest_of_sink_.end() && at->first.starts_with(lineage_begin) ? at->second
+                                                                               : nullptr;
   }
 
   /// Containers must open, and have as many rows as was recorded.
@@ -402,9 +408,9 @@ class Verifier {
       const auto expected = expected_.find(name);
       if (expected == expected_.end() || *rows < 0) continue;
       if (expected->second.file.row_count >= 0 && expected->second.file.row_count != *rows) {
-        Problem("wrong row count", file.path,
-                "it holds " + Rows(*rows) + ", recorded are " +
-                    Rows(expected->second.file.row_count));
+        Problem(
+            "wrong row count", file.path,
+            "it holds " + Rows(*rows) + ", recorded are " + Rows(expected->second.file.row_count));
       }
     }
   }
@@ -474,10 +480,11 @@ class Verifier {
     for (const auto& [name, file] : hidden_) any = any || LastPart(name) == request_.marker;
     if (!any) return;
     for (const std::string& directory : directories_) {
-      const std::string name = directory.empty() ? request_.marker : directory + "/" + request_.marker;
+      const std::string name =
+          directory.empty() ? request_.marker : directory + "/" + request_.marker;
       if (hidden_.contains(name) || committed_.contains(directory)) continue;
-      Oddity("partition without marker", PathOf(directory), "others have " + request_.marker +
-                                                                ": it is not committed yet");
+      Oddity("partition without marker", PathOf(directory),
+             "others have " + request_.marker + ": it is not committed yet");
     }
   }
 
