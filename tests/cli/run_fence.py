@@ -93,6 +93,8 @@ def overtaken(form, point, more=""):
         return old.kill()
     refused = subprocess.run([SLUICE, "run", str(world.script)], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
     check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr, f"{what}: the same machine refuses", refused.stderr)
+    refused = subprocess.run([SLUICE, "run", str(world.script), "--fresh"], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
+    check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr and world.lock().exists(), f"{what}: --fresh leaves the state of a job that runs", refused.stderr)
     world.lock().unlink()
     new = world.start("new")
     world.feed()

@@ -314,6 +314,7 @@ bool FileWriter::MustClose(const Bucket& bucket, int64_t now_ms) const {
 }
 
 Status FileWriter::PrepareSnapshot(const runtime::Barrier& barrier, runtime::Output& out) {
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   barrier_ = barrier;
   phase_ = Phase::kPreparing;
   to_close_ = buckets_->Directories();
