@@ -76,6 +76,9 @@ std::vector<Piece> LivePieces(const runtime::Metrics& metrics, double rows_per_s
     pieces.push_back({4, "partitions " + count(kCommittedPartitions)});
   }
   if (metrics.Value(kBadRecords) > 0) pieces.push_back({1, "bad " + count(kBadRecords)});
+  if (metrics.Value(kStoreRetries) > 0) {
+    pieces.push_back({1, "store retries " + count(kStoreRetries)});
+  }
   for (const auto& [who, what] : metrics.Waiting()) {
     if (!what.empty()) pieces.push_back({1, "waits: " + what});
   }
@@ -113,6 +116,8 @@ std::string SummaryText(const runtime::Metrics& metrics, double seconds) {
   if (metrics.Value(kBadRecords) > 0) text += ", " + count(kBadRecords) + " bad records";
   if (metrics.Value(kRowTimeNull) > 0)
     text += ", " + count(kRowTimeNull) + " rows without row time";
+  if (metrics.Value(kStoreRetries) > 0)
+    text += ", " + count(kStoreRetries) + " requests to the store sent again";
   char time[48];
   std::snprintf(time, sizeof(time), " in %.2f s", seconds);
   return text + time;

@@ -10,6 +10,7 @@
 #include "cli/options_command.h"
 #include "cli/run_command.h"
 #include "cli/signals.h"
+#include "cli/verify_command.h"
 #include "cli/version.h"
 #include "common/crash_point.h"
 #include "types/time_zone.h"
@@ -125,6 +126,64 @@ CLI::App* AddRunCommand(CLI::App* app, RunArguments* arguments) {
   return run;
 }
 
+struct VerifyArguments {
+  sluice::cli::VerifyOptions options;
+  std::vector<std::string> definitions;
+  std::string output = "text";
+  std::string small_files = "8 mb";
+};
+
+CLI::App* AddVerifyCommand(CLI::App* app, VerifyArguments* arguments) {
+  CLI::App* verify = app->add_subcommand(
+      "verify",
+      "Prove that no row of a table's files is missing or there twice; list what is odd.");
+  verify
+      ->add_option("TARGET", arguments->options.target,
+                   "A directory (/lake/orders, s3://lake/orders), or with -f a table")
+      ->required();
+  verify->add_option("-f,--file", arguments->options.script,
+                     "SQL script whose CREATE, USE and SET statements are run; others are not");
+  verify->add_option("-D", arguments->definitions, "Configuration as by SET; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  verify->add_option("-o,--output,--format", arguments->output, "text, or json: a line a finding")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  verify->add_flag("--read-all", arguments->options.read_all,
+                   "Decode every Parquet, ORC and Avro file to its end, with -f");
+  verify
+      ->add_option("--small-files", arguments->small_files, "Files below this size count as small")
+      ->type_name("SIZE")
+      ->capture_default_str();
+  verify->footer(
+      "What is proven rests on the records that a table with 'sink.record.enabled' = 'true' keeps "
+      "in its hidden directory _sluice.\n"
+      "Exit code: 0 nothing is missing, doubled or unreadable (oddities may be listed), 1 "
+      "something "
+      "is, 2 bad usage or no such table.\n\n"
+      "  sluice verify /lake/orders\n"
+      "  sluice verify -f job.sql orders --read-all\n"
+      "  sluice verify s3://lake/orders -D s3.endpoint=http://127.0.0.1:9000 --output json");
+  return verify;
+}
+
+int Verify(VerifyArguments& arguments) {
+  if (!AddConfiguration(arguments.definitions, &arguments.options.configuration)) return kExitUsage;
+  const auto small = sluice::ParseMemorySize(arguments.small_files);
+  if (!small.ok()) {
+    std::fprintf(stderr, "sluice verify: --small-files: %s\n", small.status().message().c_str());
+    return kExitUsage;
+  }
+  if (arguments.options.read_all && arguments.options.script.empty()) {
+    std::fprintf(stderr,
+                 "sluice verify: --read-all wants the columns of the table: name it with -f.\n");
+    return kExitUsage;
+  }
+  arguments.options.small_file_bytes = *small;
+  arguments.options.json = arguments.output == "json";
+  return sluice::cli::VerifyFiles(arguments.options);
+}
+
 int Run(RunArguments& arguments) {
   if (arguments.options.file.empty() == arguments.options.statement.empty()) {
     std::fprintf(
@@ -160,6 +219,8 @@ int main(int argc, char** argv) {
   OptionsCommand options_command;
   const CLI::App* run = AddRunCommand(&app, &run_arguments);
   const CLI::App* options = AddOptionsCommand(&app, &options_command);
+  VerifyArguments verify_arguments;
+  const CLI::App* verify = AddVerifyCommand(&app, &verify_arguments);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -180,6 +241,7 @@ int main(int argc, char** argv) {
     options_command.arguments.output = OutputFormatOf(options_command.output);
     return sluice::cli::PrintOptions(options_command.arguments);
   }
+  if (verify->parsed()) return Verify(verify_arguments);
   std::printf("%s", app.help().c_str());
   return kExitUsage;
 }

@@ -16,8 +16,8 @@ struct Target {
   int64_t visit = 1;
 };
 
-Target TargetFromEnvironment() {
-  const char* text = std::getenv("SLUICE_CRASH_POINT");
+Target TargetFromEnvironment(const char* variable) {
+  const char* text = std::getenv(variable);
   if (text == nullptr) return {};
   const std::string_view whole(text);
   const size_t colon = whole.find(':');
@@ -51,12 +51,15 @@ void ReachCrashPoint(std::string_view name) {
     hook(name, g_hook_context.load());
     return;
   }
-  static const Target target = TargetFromEnvironment();
-  if (target.name.empty()) return;
+  static const Target target = TargetFromEnvironment("SLUICE_CRASH_POINT");
+  static const Target stop = TargetFromEnvironment("SLUICE_STOP_POINT");
+  if (target.name.empty() && stop.name.empty()) return;
   static std::atomic<int64_t> visits{0};
+  static std::atomic<int64_t> stop_visits{0};
   const std::vector<std::string>& all = AllCrashPoints();
   SLUICE_CHECK(std::find(all.begin(), all.end(), name) != all.end(),
                "undeclared crash point " + std::string(name));
+  if (name == stop.name && stop_visits.fetch_add(1) + 1 == stop.visit) ::raise(SIGSTOP);
   if (name == target.name && visits.fetch_add(1) + 1 == target.visit) ::raise(SIGKILL);
 }
 

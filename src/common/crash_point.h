@@ -10,7 +10,8 @@
 namespace sluice {
 
 /// Dies by SIGKILL when the environment variable SLUICE_CRASH_POINT is "name" or "name:n" and this
-/// is the n-th time (from 1) that the point is reached; in a simulation the installed hook is asked
+/// is the n-th time (from 1) that the point is reached; stands still by SIGSTOP where
+/// SLUICE_STOP_POINT says so in the same words. In a simulation the installed hook is asked
 /// instead.
 void ReachCrashPoint(std::string_view name);
 

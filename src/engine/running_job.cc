@@ -1,9 +1,11 @@
 #include "engine/running_job.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "engine/definition/sink_states.h"
 
 namespace sluice::engine {
 
@@ -13,6 +15,8 @@ Result<std::shared_ptr<RunningJob>> RunningJob::Start(runtime::JobGraph graph,
   std::shared_ptr<RunningJob> running(new RunningJob());
   running->id_ = settings.job_id;
   running->name_ = settings.name;
+  const std::string& folder = settings.checkpoints.durable_directory;
+  running->state_root_ = folder.substr(0, std::min(folder.rfind('/'), folder.size()));
   running->notice_ = std::move(notice);
   SLUICE_ASSIGN_OR_RETURN(running->job_, runtime::MakeJob(std::move(graph), std::move(settings),
                                                           &Clock::System(), running.get()));
@@ -50,6 +54,8 @@ Status RunningJob::status() const {
 
 void RunningJob::Stop() { job_->Stop(); }
 void RunningJob::StopWithSavepoint(const std::string& directory, bool drain) {
+  // Before it is there: CLEAN TABLE must know of it whatever happens then.
+  if (!state_root_.empty()) NoteSavepointFolder(state_root_, directory);
   job_->StopWithSavepoint(directory, drain);
 }
 void RunningJob::Cancel() { job_->Cancel(); }

@@ -52,6 +52,7 @@ class RunningJob final : private runtime::JobListener {
 
   std::string id_;
   std::string name_;
+  std::string state_root_;  // The folder of all jobs; empty: none.
   Notice notice_;
   std::unique_ptr<runtime::Job> job_;
   std::thread thread_;

@@ -8,6 +8,7 @@
 #include "engine/definition/config_keys.h"
 #include "engine/definition/definition.h"
 #include "engine/job_settings.h"
+#include "runtime/checkpoint/directory_lock.h"
 #include "sql/binder/binder.h"
 #include "sql/physical/changelog.h"
 #include "sql/physical/explain.h"
@@ -201,6 +202,11 @@ Result<Outcome> Session::RunInserts(std::vector<sql::InsertPlan> inserts) {
   WarnOfUsedRecoveryPath(settings.checkpoints.restore_from);
   if (options_.fresh) {
     std::error_code ignored;
+    // Never the state of a job that runs.
+    std::unique_ptr<runtime::DirectoryLock> lock;
+    if (std::filesystem::exists(identity.folder, ignored)) {
+      SLUICE_ASSIGN_OR_RETURN(lock, runtime::DirectoryLock::Acquire(identity.folder));
+    }
     if (options_.notice && std::filesystem::exists(identity.folder, ignored)) {
       options_.notice("Job " + identity.name +
                       " starts over and forgets its state. Files that earlier runs published stay: "

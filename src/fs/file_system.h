@@ -94,6 +94,7 @@ class Publisher {
     /// to an object store. Empty where nothing is stored yet.
     std::string hidden_path;
     int64_t length_bytes = 0;
+    int64_t begun_ms = 0;  // Of what ListUnfinished finds; 0: not known.
   };
   virtual Result<HandleInfo> Describe(const std::string& handle) const = 0;
 
@@ -103,6 +104,10 @@ class Publisher {
     (void)directory;
     return std::vector<HandleInfo>();
   }
+  /// Bytes that the store keeps for one of them; kNotFound when it is gone. Blocking.
+  virtual Result<int64_t> UnfinishedBytes(const HandleInfo& unfinished) {
+    return unfinished.length_bytes;
+  }
   /// Removes one of them; a missing one is OK. Blocking.
   virtual Status DropUnfinished(const HandleInfo& unfinished) {
     (void)unfinished;
@@ -111,9 +116,15 @@ class Publisher {
 
   /// False while so much is on its way to the store that writers should wait before they append
   /// more: what bounds memory when the store is slower than the job.
-  virtual bool HasRoom() const { return true; }
+  /// `at_most_bytes` bounds it further, for a job with little memory.
+  virtual bool HasRoom(int64_t at_most_bytes) const {
+    (void)at_most_bytes;
+    return true;
+  }
   /// Returns when there is room again. Blocking.
-  virtual void WaitForRoom() {}
+  virtual void WaitForRoom(int64_t at_most_bytes) { (void)at_most_bytes; }
+  /// Bytes in memory on their way to the store, which no writer counts any more.
+  virtual int64_t bytes_under_way() const { return 0; }
 };
 
 /// Tells which files come into being below a directory, so that it need not be listed again and

@@ -110,6 +110,7 @@ TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, in
   context.job_id = parts_.job_id;
   context.attempt_id = parts_.id;
   context.begun_before = parts_.begun_before;
+  context.fence = parts_.world.fence;
   context.operator_id = operator_id;
   context.subtask = subtask;
   context.parallelism = parallelism;

@@ -21,6 +21,7 @@ struct JobWorld {
   arrow::MemoryPool* memory_pool = nullptr;
   MemoryBudget* budget = nullptr;
   Metrics* metrics = nullptr;
+  const Fence* fence = nullptr;  // May be null.
 };
 
 class Attempt {

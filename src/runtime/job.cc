@@ -31,8 +31,10 @@ class ThreadedJob final : public Job {
                    .budget = &budget_,
                    .metrics = &metrics_};
     parts.disk = &fs::RealDisk();
-    parts.store = directory_.empty() ? MakeMemoryCheckpointStore()
-                                     : MakeDiskCheckpointStore(directory_, parts.disk);
+    parts.store = directory_.empty()
+                      ? MakeMemoryCheckpointStore()
+                      : MakeDiskCheckpointStore(directory_, parts.disk, /*guarded=*/true);
+    parts.world.fence = parts.store->fence();
     parts.settings = std::move(settings);
     parts.listener = listener;
     parts.on_end = [this](Status status) {

@@ -194,7 +194,7 @@ void JobMaster::AfterAttempt() {
   if (!outcome_.ok()) {
     RestartOrEnd();
   } else if (stopped_.load() && !only_published) {
-    End({});
+    MarkPublished();
   } else {
     stopped_ = false;
     state_ = State::kRemoving;
@@ -208,6 +208,19 @@ void JobMaster::AfterAttempt() {
       });
     });
   }
+}
+
+// A restart may then come when what was published has been moved away.
+void JobMaster::MarkPublished() {
+  state_ = State::kRemoving;
+  const std::string copy = savepoint_.ok() ? *savepoint_ : "";
+  SubmitIo([this, copy] {
+    const Status marked = parts_.store->MarkPublished(stopping_id_, copy);
+    // Without it the next start looks whether all is there, as after a crash.
+    if (!marked.ok())
+      Log(LogLevel::kWarning, "The last checkpoint stays without its mark: " + marked.ToString());
+    Post([this] { End({}); });
+  });
 }
 
 void JobMaster::RestartOrEnd() {
@@ -325,6 +338,7 @@ void JobMaster::OnWritten(const std::shared_ptr<const CheckpointData>& data, con
   parts_.world.metrics->Counter(metric::kCheckpoint).store(data->id);
   parts_.world.metrics->Counter(metric::kCheckpointMs).store(duration_ms);
   stopped_ = data->stopping;
+  if (data->stopping) stopping_id_ = data->id;
   if (parts_.listener != nullptr) parts_.listener->OnCheckpoint(data->id, duration_ms);
   attempt_->NotifyComplete(data->id, data->final || data->stopping);
   SubmitIo([this] {

@@ -73,6 +73,7 @@ class JobMaster final : public Actor, private TaskEvents {
   void OnOpened(const Opened& opened);
   void LeaveAttempt(Status outcome);
   void AfterAttempt();
+  void MarkPublished();
   void RestartOrEnd();
   void End(Status status);
 
@@ -117,6 +118,7 @@ class JobMaster final : public Actor, private TaskEvents {
   std::string started_from_;  // CheckpointData::started_from of what is written.
   bool stop_requested_ = false;
   bool drain_requested_ = false;
+  CheckpointId stopping_id_ = 0;
   std::string savepoint_directory_;  // Empty: none is wanted.
   Result<std::string> savepoint_ = Status::NotFound("No savepoint was asked for.");
   bool cancel_requested_ = false;

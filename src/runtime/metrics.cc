@@ -1,5 +1,6 @@
 #include "runtime/metrics.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace sluice::runtime {
@@ -41,6 +42,23 @@ void Metrics::SetWaiting(std::string_view who, std::string_view what) {
 std::map<std::string, std::string> Metrics::Waiting() const {
   const std::lock_guard lock(mutex_);
   return {waiting_.begin(), waiting_.end()};
+}
+
+void Metrics::SetPositions(std::string_view who, std::map<std::string, int64_t> positions) {
+  const std::lock_guard lock(mutex_);
+  positions_.insert_or_assign(std::string(who), std::move(positions));
+}
+
+std::map<std::string, int64_t> Metrics::Positions() const {
+  const std::lock_guard lock(mutex_);
+  std::map<std::string, int64_t> all;
+  for (const auto& [who, positions] : positions_) {
+    for (const auto& [split, position] : positions) {
+      int64_t& furthest = all.try_emplace(split, position).first->second;
+      furthest = std::max(furthest, position);
+    }
+  }
+  return all;
 }
 
 }  // namespace sluice::runtime

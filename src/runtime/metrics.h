@@ -34,6 +34,8 @@ inline constexpr std::string_view kUntimedPartitions =
 inline constexpr std::string_view kCheckpoint = "checkpoint_id";  // Newest complete one.
 inline constexpr std::string_view kCheckpointMs = "checkpoint_ms";
 inline constexpr std::string_view kRestarts = "restarts";
+inline constexpr std::string_view kStoreRetries =
+    "store_retries";  // Requests to object stores that were sent again.
 inline constexpr std::string_view kWatermarkMs =
     "watermark_ms";  // At the sink's committer; kMinWatermarkMs before the first.
 }  // namespace metric
@@ -52,10 +54,17 @@ class Metrics {
   /// who -> what.
   std::map<std::string, std::string> Waiting() const;
 
+  /// Where reader `who` stands at the barrier at hand: split -> position behind its last row, of
+  /// the splits that have moved since the barrier before. Replaces what the reader said before.
+  void SetPositions(std::string_view who, std::map<std::string, int64_t> positions);
+  /// Of all readers together.
+  std::map<std::string, int64_t> Positions() const;
+
  private:
   mutable std::mutex mutex_;
   std::map<std::string, std::unique_ptr<std::atomic<int64_t>>, std::less<>> counters_;
   std::map<std::string, std::string, std::less<>> waiting_;
+  std::map<std::string, std::map<std::string, int64_t>, std::less<>> positions_;
 };
 
 }  // namespace sluice::runtime

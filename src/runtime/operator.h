@@ -26,6 +26,8 @@
 
 namespace sluice::runtime {
 
+class Fence;
+
 /// The world as one operator or source reader sees it. References outlive the task.
 struct TaskContext {
   /// The same for every start and restart of the job until it ends: names what it owns.
@@ -44,6 +46,8 @@ struct TaskContext {
   arrow::MemoryPool* memory_pool = nullptr;
   MemoryBudget* budget = nullptr;
   Metrics* metrics = nullptr;
+  /// Null where no other process can take the job's place (queries, tests).
+  const Fence* fence = nullptr;
   uint64_t random_seed = 0;
   /// Makes the task run soon. Thread-safe; may be called after the task is gone.
   std::function<void()> wake;

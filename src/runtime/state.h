@@ -55,6 +55,8 @@ class StateReader {
 /// from today's).
 struct RestoredState {
   int64_t checkpoint_id = 0;
+  /// Everything that this state was to publish is published, and may have been moved since.
+  bool published = false;
   std::vector<StateReader> subtasks;
 };
 

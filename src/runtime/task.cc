@@ -239,6 +239,7 @@ Status Task::RestoreOperator(ChainLink& link) {
   if (found == parts_.restored->operators.end()) return {};
   RestoredState state;
   state.checkpoint_id = parts_.restored->id;
+  state.published = parts_.restored->published;
   for (const auto& [subtask, fields] : found->second) state.subtasks.emplace_back(link.id, fields);
   return link.op->Restore(state);
 }

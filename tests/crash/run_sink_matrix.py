@@ -73,7 +73,7 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'number-of-rows'
         column = "v STRING" if form == "raw" else "id BIGINT"
         value = "CAST(id AS STRING)" if form == "raw" else "id"
         text += f"""CREATE TABLE {name} ({column}, k STRING) PARTITIONED BY (k) WITH ('connector' = 'filesystem', 'path' = '{directory}/{name}',
-  'format' = '{form}', 'sink.partition-commit.policy.kind' = 'success-file', 'sink.partition-commit.delay' = '700 ms',
+  'format' = '{form}', 'sink.record.enabled' = 'true', 'sink.partition-commit.policy.kind' = 'success-file', 'sink.partition-commit.delay' = '700 ms',
   'sink.rolling-policy.rollover-interval' = '1 s', 'sink.rolling-policy.check-interval' = '200 ms'{ROLLING[rolling]}{COMPACTIONS[compaction]});
 """
         inserts += f"INSERT INTO {name} SELECT {value}, CAST(MOD(id, {KEYS}) AS STRING) FROM numbers;\n"
@@ -130,7 +130,10 @@ def check(directory, final):
         markers = list((directory / name).rglob("_SUCCESS"))
         if len(markers) != KEYS:
             raise Failure(f"{name} has {len(markers)} markers")
-        print(f"{name}: {ROWS} rows in {sum(files.values())} files", flush=True)
+        done = subprocess.run([SLUICE, "verify", str(directory / name)], capture_output=True, text=True)
+        if done.returncode != 0 or "Nothing is missing" not in done.stdout:
+            raise Failure(f"sluice verify {name}: exit {done.returncode}, {done.stdout} {done.stderr}")
+        print(f"{name}: {ROWS} rows in {sum(files.values())} files, verified", flush=True)
     return counts
 
 

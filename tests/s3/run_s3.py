@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=420
 """Tables on an object store, end to end: against moto, killed at crash points, and through a proxy that spoils requests.
 
 Tests bear the numbers of the rules of other systems' mistakes that they show. What was written is read back by sluice and, past
@@ -165,7 +165,7 @@ def once(world, table, form, count):
 def nothing_left(world, table):
     left = [upload for upload in world.bucket.uploads() if upload[0].startswith(table + "/")]
     expect(not left, f"{table}: unfinished uploads are left: {left}")
-    strays = [key for key in world.bucket.keys(table + "/") if key not in world.bucket.visible(table) and not key.endswith("/_SUCCESS")]
+    strays = [key for key in world.bucket.keys(table + "/") if key not in world.bucket.visible(table) and not key.endswith("/_SUCCESS") and "/_sluice/" not in key]
     expect(not strays, f"{table}: strays {strays}")
 
 
@@ -373,6 +373,7 @@ def test_12_5_a_store_that_refuses_for_a_while(world):
     options["restart-strategy.type"] = "none"
     done = world.run(big_stream(table, 12000, 6000, ",'sink.rolling-policy.file-size'='7 mb'"), options, name=table)
     expect(done.code == 0 and "Trying again" in done.messages, "the store came back", done)
+    expect("requests to the store sent again" in done.messages, "the counter of retries", done)
     once(world, table, "json", 12000)
     nothing_left(world, table)
 
@@ -647,6 +648,137 @@ def test_12_4_and_signatures_as_another_implementation_sees_them(world):
         expect(done.code == 1 and "InvalidAccessKeyId" in done.messages, "a wrong key", done)
     finally:
         launch("wipe")
+
+
+def test_clean_table_removes_uploads_that_nobody_needs(world):
+    table = world.table("json")
+    sql = big_stream(table, 24000, 6000, ",'sink.rolling-policy.file-size'='12 mb'")
+    only = "\n".join(line for line in sql.splitlines() if line.startswith(f"CREATE TABLE {table} ")) + "\n"
+
+    def clean(words):
+        return world.good(only + f"CLEAN TABLE {table} {words};").rows
+
+    def uploads():
+        return [upload for upload in world.bucket.uploads() if upload[0].startswith(table + "/")]
+
+    done = world.run(sql, name=table, crash_point="store.after_upload_part")
+    expect(done.code == -signal.SIGKILL and uploads(), "an upload is left", done)
+    # moto says of every upload that it was begun in 2010: the age is shown by the tests of files.
+    rows = clean("OLDER THAN '36500 d'")
+    expect(rows and all(row["kind"] == "upload" and row["action"] == "kept" for row in rows), f"a young upload stays: {rows}")
+    expect(any(int(row["bytes"]) >= 5 << 20 for row in rows), f"its parts are counted: {rows}")
+    rows = clean("OLDER THAN '0 s' DRY RUN")
+    expect(uploads() and all(row["action"] == "would be removed" for row in rows), f"dry: {rows}")
+    # An upload that a checkpoint names stays, and the job goes on with it.
+    done = world.run(sql, name=table, crash_point="checkpoint.after_metadata_rename:2")
+    expect(done.code == -signal.SIGKILL, "the second kill", done)
+    named = [row for row in clean("OLDER THAN '0 s'") if "named by" in row["why"]]
+    expect(named and all(row["action"] == "kept" for row in named), f"what the checkpoint names: {named}")
+    resume_to_the_end(world, sql, world.options(), table)
+    once(world, table, "json", 24000)
+    nothing_left(world, table)
+    # Of a job that is never started again.
+    other = world.table("json")
+    done = world.run(big_stream(other, 24000, 6000), name=other, crash_point="store.after_upload_part")
+    expect(done.code == -signal.SIGKILL, "a third kill", done)
+    only = f"CREATE TABLE {other} (id BIGINT, pad STRING) WITH ('connector'='filesystem','path'='s3a://lake/{other}','format'='json');\n"
+    rows = world.good(only + f"CLEAN TABLE {other} OLDER THAN '0 s';").rows
+    expect(rows and all(row["action"] == "removed" for row in rows), f"removed: {rows}")
+    nothing_left(world, other)
+
+
+def test_a_superseded_process_cannot_publish(world):
+    """It stands still, loses its lock, wakes up after another one has taken the job: nothing is there twice."""
+    failures = []
+
+    def one(form, point):
+        try:
+            table = world.table(form)
+            more = ",'sink.record.enabled'='true'" + ("" if form in ("csv", "parquet") else ",'sink.rolling-policy.rollover-interval'='3 s','sink.rolling-policy.check-interval'='500 ms'")
+            sql = stream(table, form, 240, 16, more)
+            old = world.start(sql, name=table, environment={"SLUICE_STOP_POINT": point})
+            deadline = time.time() + 30
+            while not is_stopped(old.process.pid):
+                expect(time.time() < deadline and old.process.poll() is None, f"{form}: {point} was not reached", old)
+                time.sleep(0.05)
+            refused = world.run(sql, name=table)
+            expect(refused.code == 1 and f"in use by process {old.process.pid}" in refused.messages, f"{form}: the lock", refused)
+            for lock in DIRECTORY.glob("state/sluice/*/lock"):
+                if lock.read_text().strip() == str(old.process.pid):
+                    lock.unlink()
+            new = world.start(sql, name=table)
+            time.sleep(5)
+            os.kill(old.process.pid, signal.SIGCONT)
+            old.wait(60)
+            expect(old.code == 1 and "superseded" in old.messages, f"{form} at {point}: the old one ends", old)
+            new.wait(90)
+            expect(new.code == 0 and "may still be alive" in new.messages, f"{form} at {point}: the new one goes on", new)
+            once(world, table, form, 240)
+            nothing_left(world, table)
+            verify = subprocess.run([SLUICE, "verify", f"s3://lake/{table}", "-o", "json"] + [f"-D{key}={value}" for key, value in world.options().items()], capture_output=True, text=True, env=ENVIRONMENT)
+            expect(verify.returncode == 0 and json.loads(verify.stdout.splitlines()[-1])["recorded_rows"] == 240, f"{form}: verify {verify.stdout} {verify.stderr}")
+        except Exception as error:
+            failures.append(f"{form} at {point}: {error}")
+
+    cases = [("csv", "store.before_complete:2"), ("json", "checkpoint.after_metadata_rename:3"), ("parquet", "checkpoint.before_metadata_rename:3"), ("raw", "sink.before_publish:2")]
+    threads = [threading.Thread(target=one, args=case) for case in cases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expect(not failures, "\n".join(failures))
+
+
+def is_stopped(pid):
+    return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def test_compact_table_by_a_journal(world):
+    table = world.table("csv")
+    define_it = define(table, "csv", more=",'compaction.switch'='journal'")
+    for i in range(4):
+        world.good(batch(define(table, "csv") + insert("csv", 1 + 10 * i, 10, table=table)))
+    refused = world.run(define(table, "csv") + f"COMPACT TABLE {table};")
+    expect(refused.code == 1 and "compaction.switch" in refused.messages and "^" in refused.messages, "refused without the option", refused)
+
+    def count():
+        rows = world.good(batch(define(table, "csv") + f"SELECT COUNT(*) AS n, COUNT(DISTINCT id) AS d FROM {table};")).rows
+        return [(row["n"], row["d"]) for row in rows]
+
+    for point in ("store.before_journal", "store.after_journal", "store.before_complete", "store.after_complete", "store.after_switch", "store.after_removal"):
+        done = world.run(define_it + f"COMPACT TABLE {table} PARTITION (dt = '2020-05-20');", crash_point=point)
+        expect(done.code == -signal.SIGKILL, f"{point} was not reached", done)
+        expect(count() == [(40, 40)], f"readers of sluice after a kill at {point}: {count()}")
+        foreign = collections.Counter(int(row) for row in world.bucket.ids(table, "csv"))
+        expect(set(foreign) == set(range(1, 41)) and max(foreign.values()) <= 2, f"others see all rows, some perhaps twice, after {point}")
+        done = world.good(define_it + f"COMPACT TABLE {table} PARTITION (dt = '2020-05-20');")
+        once(world, table, "csv", 40)
+        nothing_left(world, table)
+        expect(count() == [(40, 40)], f"after the repetition behind {point}")
+        # Small files again for the next point.
+        values = [f"({i}, 'n{i}', '2020-05-20')" for i in range(2, 41, 2)]
+        world.good(batch(define(table, "csv") + f"INSERT OVERWRITE {table} VALUES {', '.join(values[:4])};\n" + "".join(f"INSERT INTO {table} VALUES {', '.join(values[i : i + 4])};\n" for i in range(4, 20, 4))))
+    # A reader that reads all the while.
+    wrong = []
+    going = True
+
+    def read():
+        while going:
+            done = world.run(batch(define(table, "csv") + f"SELECT COUNT(*) AS n FROM {table};"))
+            # A file may be gone between listing and reading: an error, never other rows.
+            if done.code == 0 and [row["n"] for row in done.rows] != [40]:
+                wrong.append(done.rows)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    rows = world.good(define_it + f"COMPACT TABLE {table};").rows
+    going = False
+    for reader in readers:
+        reader.join()
+    expect(not wrong, f"a reader saw {wrong[:3]}")
+    expect([row["files after"] for row in rows] == ["1", "1"] and len(world.bucket.visible(table)) == 2, f"merged: {rows}")
+    once(world, table, "csv", 40)
 
 
 def main():

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include <arrow/record_batch.h>
 
@@ -112,6 +113,7 @@ class DatagenReader final : public SourceReader {
       : scan_(std::move(scan)),
         options_(std::move(options)),
         splits_(std::move(splits)),
+        subtask_(subtask),
         limit_(scan_->plan.row_limit.value_or(INT64_MAX)),
         pacer_(scan_->plan.rows_per_second, subtask, reader_count),
         schema_(scan_->schema.Select(scan_->projection).ToArrow()) {
@@ -121,6 +123,14 @@ class DatagenReader final : public SourceReader {
 
   Status Open(TaskContext& context) override {
     context_ = &context;
+    for (const RowSplit& split : splits_) {
+      // Progressions that differ have names that differ, whatever the number of readers. The name
+      // of one that has ended is not known any more; it does not move either.
+      names_.push_back(split.next >= limit_
+                           ? ""
+                           : "datagen rows " + std::to_string(split.next % split.stride) + " of " +
+                                 std::to_string(split.stride));
+    }
     seed_ = scan_->plan.seed.value_or(MixBits(context.random_seed));
     rows_in_ = &context.metrics->Counter(runtime::metric::kRowsIn);
     row_time_null_ = &context.metrics->Counter(runtime::metric::kRowTimeNull);
@@ -155,6 +165,12 @@ class DatagenReader final : public SourceReader {
     std::vector<std::string> texts;
     for (const RowSplit& split : splits_) texts.push_back(split.ToText());
     state.PutStrings(kSplitsField, texts);
+    std::map<std::string, int64_t> positions;
+    for (size_t i = 0; i < splits_.size(); ++i) {
+      if (!names_[i].empty()) positions[names_[i]] = splits_[i].next;
+    }
+    context_->metrics->SetPositions(context_->operator_id + "/" + std::to_string(subtask_),
+                                    std::move(positions));
     return {};
   }
 
@@ -226,6 +242,8 @@ class DatagenReader final : public SourceReader {
   const std::shared_ptr<const DatagenScan> scan_;
   const runtime::SourceRuntimeOptions options_;
   std::vector<RowSplit> splits_;
+  std::vector<std::string> names_;  // For Metrics::SetPositions.
+  const int subtask_;
   const int64_t limit_;
   Pacer pacer_;
   const std::shared_ptr<arrow::Schema> schema_;

@@ -1,14 +1,10 @@
 // COMPACT TABLE t [PARTITION (…)]: merges the small files of a table that lies still.
-#include "engine/definition/compact_table.h"
-
 #include <algorithm>
 
-#include "common/text.h"
 #include "connectors/filesystem/sink/table_compaction.h"
 #include "engine/definition/partition_spec.h"
 #include "engine/definition/statements.h"
 #include "sql/physical/table_access.h"
-#include "sql/syntax/parser.h"
 
 namespace sluice::engine {
 namespace {
@@ -17,13 +13,13 @@ namespace filesystem = connectors::filesystem;
 
 /// The partitions that the statement names; one without values for a table without partitions.
 Result<std::vector<connectors::PartitionValues>> FindPartitions(
-    const sql::ShowStatement& statement, const catalog::CatalogManager::Found& found,
+    const sql::CompactTableStatement& statement, const catalog::CatalogManager::Found& found,
     const connectors::ConnectorContext& context) {
   const catalog::CatalogTable& table = *found.table;
   if (table.partition_keys.empty()) {
     if (statement.partition.empty()) return std::vector<connectors::PartitionValues>(1);
     return Status::Validation("Table " + found.path.ToString() + " is not partitioned.",
-                              statement.object->range.begin);
+                              statement.table.range.begin);
   }
   SLUICE_ASSIGN_OR_RETURN(const SpecValues wanted,
                           ReadPartitionSpec(statement.partition, table, found.path));
@@ -41,51 +37,38 @@ Result<std::vector<connectors::PartitionValues>> FindPartitions(
   return kept;
 }
 
-/// What follows the two words is what follows SHOW PARTITIONS.
-Result<sql::ParsedStatement> ParseTarget(const std::string& text) {
-  const std::string upper = ToUpperAscii(text);
-  const size_t words = upper.find("TABLE", upper.find("COMPACT"));
-  return sql::ParseStatement("SHOW PARTITIONS" + text.substr(words + std::string("TABLE").size()));
-}
-
 }  // namespace
 
-bool IsCompactTable(const sql::UnsupportedStatement& statement) {
-  return statement.feature == "COMPACT TABLE";
-}
-
-Result<TextTable> ExecuteCompactTable(const sql::UnsupportedStatement& written,
+Result<TextTable> ExecuteCompactTable(const sql::CompactTableStatement& statement,
                                       const SessionState& state) {
-  SLUICE_ASSIGN_OR_RETURN(const sql::ParsedStatement parsed, ParseTarget(written.text));
-  const auto& statement = parsed.statement->As<sql::ShowStatement>();
   SLUICE_ASSIGN_OR_RETURN(const catalog::CatalogManager::Found found,
-                          FindObject(*statement.object, state, "Table '", "' doesn't exist."));
+                          FindObject(statement.table, state, "Table '", "' doesn't exist."));
   const catalog::CatalogTable& table = *found.table;
   const auto connector = table.options.find("connector");
   if (connector == table.options.end() || connector->second != "filesystem") {
     return Status::Unsupported(
                "COMPACT TABLE merges the files of tables of the connector 'filesystem'.")
-        .At(statement.object->range.begin);
+        .At(statement.table.range.begin);
   }
   SLUICE_ASSIGN_OR_RETURN(const connectors::ConnectorContext context, state.MakeConnectorContext());
   auto partitions = FindPartitions(statement, found, context);
   if (!partitions.ok()) {
     // A table that was never written has no directory yet.
     if (partitions.status().code() != StatusCode::kNotFound) {
-      return Located(partitions.status(), statement.object->range);
+      return Located(partitions.status(), statement.table.range);
     }
     partitions = std::vector<connectors::PartitionValues>();
   }
   const connectors::TableInfo info = sql::MakeTableInfo(found.path, table, table.options);
   auto compaction = filesystem::TableCompaction::Make(info, context);
-  if (!compaction.ok()) return Located(compaction.status(), statement.object->range);
+  if (!compaction.ok()) return Located(compaction.status(), statement.table.range);
 
   TextTable answer{
       {"partition", "files before", "files after", "bytes before", "bytes after", "remark"}, {}};
   std::sort(partitions->begin(), partitions->end());
   for (const connectors::PartitionValues& values : *partitions) {
     auto result = (*compaction)->Compact(values);
-    if (!result.ok()) return Located(result.status(), statement.object->range);
+    if (!result.ok()) return Located(result.status(), statement.table.range);
     answer.rows.push_back({result->partition, std::to_string(result->files_before),
                            std::to_string(result->files_after),
                            std::to_string(result->bytes_before),

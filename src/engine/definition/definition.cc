@@ -1,7 +1,6 @@
 #include "engine/definition/definition.h"
 
 #include "common/nearest_name.h"
-#include "engine/definition/compact_table.h"
 #include "engine/definition/statements.h"
 
 namespace sluice::engine {
@@ -43,9 +42,8 @@ bool IsDefinition(const sql::Statement& statement) {
     case sql::StatementKind::kBeginStatementSet:
     case sql::StatementKind::kEndStatementSet:
     case sql::StatementKind::kExplain:
-      return false;
     case sql::StatementKind::kUnsupported:
-      return IsCompactTable(statement.As<sql::UnsupportedStatement>());
+      return false;
     default:
       return true;
   }
@@ -87,12 +85,10 @@ Result<TextTable> ExecuteDefinition(const sql::Statement& statement, SessionStat
       return ExecuteDescribe(statement.As<sql::DescribeStatement>(), *state);
     case sql::StatementKind::kStopJob:
       return ExecuteStopJob(statement.As<sql::StopJobStatement>(), *state);
-    case sql::StatementKind::kUnsupported: {
-      const auto& unsupported = statement.As<sql::UnsupportedStatement>();
-      if (IsCompactTable(unsupported)) return ExecuteCompactTable(unsupported, *state);
-      return Status::Unsupported(unsupported.feature + " is not supported yet.")
-          .At(statement.range.begin);
-    }
+    case sql::StatementKind::kCompactTable:
+      return ExecuteCompactTable(statement.As<sql::CompactTableStatement>(), *state);
+    case sql::StatementKind::kCleanTable:
+      return ExecuteCleanTable(statement.As<sql::CleanTableStatement>(), *state);
     default:
       return Status::Internal("statement that is no definition");
   }

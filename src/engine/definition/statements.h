@@ -47,6 +47,14 @@ Result<TextTable> ShowJobs(const SessionState& state);
 Result<TextTable> DescribeJob(const std::string& id, const SessionState& state);
 Result<TextTable> ExecuteStopJob(const sql::StopJobStatement& statement, const SessionState& state);
 
+// compact_table.cc
+Result<TextTable> ExecuteCompactTable(const sql::CompactTableStatement& statement,
+                                      const SessionState& state);
+
+// clean_table.cc
+Result<TextTable> ExecuteCleanTable(const sql::CleanTableStatement& statement,
+                                    const SessionState& state);
+
 // partitions.cc
 Status AlterPartitions(const sql::AlterTable& statement,
                        const catalog::CatalogManager::Found& found, const SessionState& state);

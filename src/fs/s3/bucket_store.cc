@@ -1,5 +1,7 @@
 #include "fs/s3/bucket_store.h"
 
+#include <algorithm>
+
 namespace sluice::fs::s3 {
 
 void UploadRoom::Take(int64_t bytes) {
@@ -20,14 +22,19 @@ void UploadRoom::RaiseLimit(int64_t bytes) {
   limit_bytes_ = std::max(limit_bytes_, bytes);
 }
 
-bool UploadRoom::HasRoom() const {
+bool UploadRoom::HasRoom(int64_t at_most_bytes) const {
   const std::lock_guard lock(mutex_);
-  return used_bytes_ <= limit_bytes_;
+  return used_bytes_ <= std::min(limit_bytes_, at_most_bytes);
 }
 
-void UploadRoom::Wait() {
+void UploadRoom::Wait(int64_t at_most_bytes) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return used_bytes_ <= limit_bytes_; });
+  changed_.wait(lock, [&] { return used_bytes_ <= std::min(limit_bytes_, at_most_bytes); });
+}
+
+int64_t UploadRoom::used_bytes() const {
+  const std::lock_guard lock(mutex_);
+  return used_bytes_;
 }
 
 BucketPath SplitBucketPath(std::string_view path) {

@@ -18,8 +18,10 @@ class UploadRoom {
   void Return(int64_t bytes);
   /// The limit grows with the largest part size and concurrency that a bucket asks for.
   void RaiseLimit(int64_t bytes);
-  bool HasRoom() const;
-  void Wait();
+  /// No more than the limit, and than `at_most_bytes`, is under way.
+  bool HasRoom(int64_t at_most_bytes) const;
+  void Wait(int64_t at_most_bytes);
+  int64_t used_bytes() const;
 
  private:
   mutable std::mutex mutex_;

@@ -137,9 +137,22 @@ Result<std::vector<Publisher::HandleInfo>> S3Publisher::ListUnfinished(
   std::vector<HandleInfo> found;
   for (const ListedUpload& upload : uploads) {
     const std::string final_path = JoinPath(root, upload.key);
-    found.push_back({final_path, UploadPath(final_path, upload.upload_id), 0});
+    found.push_back({final_path, UploadPath(final_path, upload.upload_id), 0, upload.initiated_ms});
   }
   return found;
+}
+
+Result<int64_t> S3Publisher::UnfinishedBytes(const HandleInfo& unfinished) {
+  const size_t mark = unfinished.hidden_path.rfind(kUploadMark);
+  if (mark == std::string::npos) return Status::NotFound("It is no upload.");
+  const BucketPath path = SplitBucketPath(unfinished.final_path);
+  SLUICE_ASSIGN_OR_RETURN(const auto store, find_store_(path.bucket));
+  SLUICE_ASSIGN_OR_RETURN(
+      const auto parts,
+      store->client.ListParts(path.key, unfinished.hidden_path.substr(mark + kUploadMark.size())));
+  int64_t bytes = 0;
+  for (const UploadedPart& part : parts) bytes += part.size_bytes;
+  return bytes;
 }
 
 Status S3Publisher::DropUnfinished(const HandleInfo& unfinished) {

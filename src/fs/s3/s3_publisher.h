@@ -35,9 +35,11 @@ class S3Publisher final : public Publisher {
   Status Abandon(const std::string& handle) override;
   Result<HandleInfo> Describe(const std::string& handle) const override;
   Result<std::vector<HandleInfo>> ListUnfinished(const std::string& directory) override;
+  Result<int64_t> UnfinishedBytes(const HandleInfo& unfinished) override;
   Status DropUnfinished(const HandleInfo& unfinished) override;
-  bool HasRoom() const override { return room_.HasRoom(); }
-  void WaitForRoom() override { room_.Wait(); }
+  bool HasRoom(int64_t at_most_bytes) const override { return room_.HasRoom(at_most_bytes); }
+  void WaitForRoom(int64_t at_most_bytes) override { room_.Wait(at_most_bytes); }
+  int64_t bytes_under_way() const override { return room_.used_bytes(); }
 
   UploadRoom& room() { return room_; }
 

@@ -149,7 +149,8 @@ Result<UploadPage> ParseUploadPage(std::string_view body) {
   const KeyText key_text(root);
   UploadPage page;
   for (const pugi::xml_node upload : root.children("Upload")) {
-    page.uploads.push_back({key_text(upload.child_value("Key")), upload.child_value("UploadId")});
+    page.uploads.push_back({key_text(upload.child_value("Key")), upload.child_value("UploadId"),
+                            ParseTime(upload.child_value("Initiated"))});
   }
   if (IsTrue(root.child_value("IsTruncated"))) {
     page.next_key = key_text(root.child_value("NextKeyMarker"));

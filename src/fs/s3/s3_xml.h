@@ -32,6 +32,7 @@ struct UploadedPart {
 struct ListedUpload {
   std::string key;
   std::string upload_id;
+  int64_t initiated_ms = 0;
 };
 
 struct UploadPage {

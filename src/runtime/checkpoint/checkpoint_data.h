@@ -26,7 +26,10 @@ struct CheckpointData {
   std::string job_name;
   int64_t created_ms = 0;
   bool stopping = false;  // Barrier::stopping.
-  bool final = false;     // Barrier::final: nothing is left but publishing.
+  /// All that it names was published and committed before the job ended. Not in the files: a mark
+  /// beside them.
+  bool published = false;
+  bool final = false;  // Barrier::final: nothing is left but publishing.
   /// The checkpoint or savepoint folder that the job was started from by name, whatever it has
   /// written since; empty when it began by itself.
   std::string started_from;

@@ -1,6 +1,7 @@
 #include "runtime/checkpoint/checkpoint_store.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <mutex>
 #include <set>
@@ -8,6 +9,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "runtime/checkpoint/attempt_claim.h"
 #include "runtime/checkpoint/checkpoint_file.h"
 #include "types/arrow_status.h"
 
@@ -18,6 +20,8 @@ constexpr std::string_view kPrefix = "chk-";
 constexpr std::string_view kMetadata = "_metadata";
 constexpr std::string_view kState = "state";
 constexpr std::string_view kJobFile = "job";
+/// All that the checkpoint names is published and committed.
+constexpr std::string_view kPublished = "_published";
 const std::string kRoot = "/";
 
 Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
@@ -34,11 +38,18 @@ Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
 
 class DiskCheckpointStore final : public CheckpointStore {
  public:
-  DiskCheckpointStore(std::string directory, fs::Disk* disk)
-      : directory_(std::move(directory)), disk_(*disk) {}
+  DiskCheckpointStore(std::string directory, fs::Disk* disk, bool guarded)
+      : directory_(std::move(directory)), disk_(*disk), guarded_(guarded) {}
+  ~DiskCheckpointStore() override {
+    if (claim_)
+      (void)disk_.RemoveTree(claim_->folder());  // In good order: nobody need wait for us.
+  }
+
+  const Fence* fence() const override { return guarded_ ? &fence_ : nullptr; }
 
   Result<JobId> ClaimJobId(const std::string& fresh) override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(Claim());
     const std::string path = Join(directory_, kJobFile);
     fs::FileInfo info;
     const int found = disk_.Stat(path, &info);
@@ -65,6 +76,7 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   Result<Loaded> LoadNewest() override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     Loaded loaded;
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     for (const Folder& folder : folders) loaded.highest_id = std::max(loaded.highest_id, folder.id);
@@ -86,43 +98,39 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   Status Write(std::shared_ptr<const CheckpointData> data) override {
-    return WriteFolder(PathOf(data->id), *data);
+    SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(*data));
+    const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
+    SLUICE_RETURN_NOT_OK(Claim());
+    const std::string name = std::string(kPrefix) + std::to_string(data->id);
+    const Status written = WriteFolder(Join(claim_->folder(), name), PathOf(data->id), files);
+    // Whatever failed: that the job is somebody else's now is what the user must know.
+    return written.ok() ? written : StillOurs().ok() ? written : StillOurs();
   }
 
-  Status WriteFolder(const std::string& folder, const CheckpointData& data) {
+  /// A savepoint: nobody else writes below `directory_` under that name.
+  Status WriteSavepoint(const std::string& name, const CheckpointData& data) {
     SLUICE_ASSIGN_OR_RETURN(const CheckpointFiles files, EncodeCheckpoint(data));
     const std::lock_guard lock(mutex_);
     SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
-    SLUICE_CRASH_POINT("checkpoint.before_state_write");
-    // Leftovers of an attempt whose write failed half-way.
-    SLUICE_RETURN_NOT_OK(RemoveTree(folder));
-    SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(folder), "create", folder));
-    for (const CheckpointBlob& blob : files.blobs) SLUICE_RETURN_NOT_OK(WriteBlob(folder, blob));
-    const std::string metadata = Join(folder, kMetadata);
-    const std::string hidden = Join(folder, "._metadata.inprogress");
-    // All is written before the first sync: a journal takes it at one go.
-    SLUICE_ASSIGN_OR_RETURN(const int state_file, WriteUnsynced(Join(folder, kState), files.state));
-    SLUICE_CRASH_POINT("checkpoint.after_state_write");
-    const Result<int> metadata_file = WriteUnsynced(hidden, files.metadata);
-    const Status state_synced = SyncAndClose(state_file, Join(folder, kState));
-    SLUICE_RETURN_NOT_OK(metadata_file.status());
-    const Status metadata_synced = SyncAndClose(*metadata_file, hidden);
-    SLUICE_RETURN_NOT_OK(state_synced);
-    SLUICE_RETURN_NOT_OK(metadata_synced);
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
-    SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
-    SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(hidden, metadata), "rename", hidden));
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
-    SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
-    blobs_.clear();
-    for (const CheckpointBlob& blob : files.blobs) blobs_.insert(blob.file_name);
-    blob_folder_ = folder;
+    return WriteFolder(Join(directory_, "." + name + ".inprogress"), Join(directory_, name), files);
+  }
+
+  Status MarkPublished(CheckpointId id, const std::string& copy) override {
+    const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
+    for (const std::string& folder : {PathOf(id), copy}) {
+      if (folder.empty()) continue;
+      const Status marked = WriteFile(Join(folder, kPublished), "");
+      if (!marked.ok() && marked.code() != StatusCode::kAlreadyExists) return marked;
+      SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(folder), "sync", folder));
+    }
     return {};
   }
 
   Status Retain(int64_t count) override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     SLUICE_ASSIGN_OR_RETURN(std::vector<Folder> folders, List());
     std::erase_if(folders, [](const Folder& folder) { return !folder.complete; });
     const size_t keep = static_cast<size_t>(std::max<int64_t>(count, 1));
@@ -135,9 +143,11 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   Status RemoveAll() override {
     const std::lock_guard lock(mutex_);
+    SLUICE_RETURN_NOT_OK(StillOurs());
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     // Oldest first: while one is left it is the newest, which publishes nothing anew.
     for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
+    if (claim_) (void)disk_.RemoveTree(claim_->folder());
     const int result = disk_.Unlink(Join(directory_, kJobFile));
     if (result < 0 && result != -ENOENT) {
       Log(LogLevel::kWarning,
@@ -147,6 +157,58 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
  private:
+  /// Asks the claim, which is made when the job is claimed.
+  class ClaimFence final : public Fence {
+   public:
+    explicit ClaimFence(const DiskCheckpointStore* store) : store_(*store) {}
+    Status Check() const override {
+      const AttemptClaim* claim = store_.claim_shared_.load();
+      return claim == nullptr ? Status() : claim->Check();
+    }
+
+   private:
+    const DiskCheckpointStore& store_;
+  };
+
+  Status Claim() {
+    if (claim_) return {};
+    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
+    SLUICE_ASSIGN_OR_RETURN(claim_, AttemptClaim::Make(directory_, &disk_, guarded_));
+    claim_shared_ = claim_.get();
+    return {};
+  }
+  Status StillOurs() const { return claim_ ? claim_->Look() : Status(); }
+
+  /// Into `staging`, and from there to `folder` in one step.
+  Status WriteFolder(const std::string& staging, const std::string& folder,
+                     const CheckpointFiles& files) {
+    SLUICE_CRASH_POINT("checkpoint.before_state_write");
+    // Leftovers of an attempt whose write failed half-way.
+    SLUICE_RETURN_NOT_OK(RemoveTree(staging));
+    SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(staging), "create", staging));
+    for (const CheckpointBlob& blob : files.blobs) {
+      SLUICE_RETURN_NOT_OK(WriteBlob(staging, blob));
+    }
+    // All is written before the first sync: a journal takes it at one go.
+    SLUICE_ASSIGN_OR_RETURN(const int state_file,
+                            WriteUnsynced(Join(staging, kState), files.state));
+    SLUICE_CRASH_POINT("checkpoint.after_state_write");
+    const Result<int> metadata_file = WriteUnsynced(Join(staging, kMetadata), files.metadata);
+    const Status state_synced = SyncAndClose(state_file, Join(staging, kState));
+    SLUICE_RETURN_NOT_OK(metadata_file.status());
+    SLUICE_RETURN_NOT_OK(SyncAndClose(*metadata_file, Join(staging, kMetadata)));
+    SLUICE_RETURN_NOT_OK(state_synced);
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(staging), "sync", staging));
+    SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
+    SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(staging, folder), "rename", staging));
+    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+    SLUICE_CRASH_POINT("checkpoint.after_metadata_rename");
+    blobs_.clear();
+    for (const CheckpointBlob& blob : files.blobs) blobs_.insert(blob.file_name);
+    blob_folder_ = folder;
+    return {};
+  }
+
   struct Folder {
     CheckpointId id;
     std::string path;
@@ -297,6 +359,10 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   const std::string directory_;
   fs::Disk& disk_;
+  const bool guarded_;
+  std::unique_ptr<AttemptClaim> claim_;
+  std::atomic<const AttemptClaim*> claim_shared_{nullptr};  // The same, for the fence.
+  const ClaimFence fence_{this};
   // Retain must not count a checkpoint whose rename is done and not yet durable.
   std::mutex mutex_;
   bool directory_is_durable_ = false;
@@ -315,6 +381,7 @@ class MemoryCheckpointStore final : public CheckpointStore {
     return {};
   }
   Status Retain(int64_t) override { return {}; }
+  Status MarkPublished(CheckpointId, const std::string&) override { return {}; }
   Status RemoveAll() override {
     newest_ = nullptr;
     return {};
@@ -326,8 +393,9 @@ class MemoryCheckpointStore final : public CheckpointStore {
 
 }  // namespace
 
-std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk) {
-  return std::make_unique<DiskCheckpointStore>(std::move(directory), disk);
+std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk,
+                                                         bool guarded) {
+  return std::make_unique<DiskCheckpointStore>(std::move(directory), disk, guarded);
 }
 
 std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore() {
@@ -338,7 +406,7 @@ Result<std::string> WriteSavepoint(const std::string& parent, const std::string&
                                    const CheckpointData& data, fs::Disk* disk) {
   SLUICE_ASSIGN_OR_RETURN(const std::string directory, CheckpointFolderPath(parent));
   const std::string folder = directory + "/" + name;
-  SLUICE_RETURN_NOT_OK(DiskCheckpointStore(directory, disk).WriteFolder(folder, data));
+  SLUICE_RETURN_NOT_OK(DiskCheckpointStore(directory, disk, false).WriteSavepoint(name, data));
   return folder;
 }
 
@@ -401,9 +469,14 @@ Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* d
   }
   SLUICE_RETURN_NOT_OK(metadata.status());
   SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
-  return DecodeCheckpoint(*metadata, state, folder, [&](const std::string& name) {
-    return ReadWholeFile(folder + "/" + name, disk);
-  });
+  SLUICE_ASSIGN_OR_RETURN(
+      CheckpointData data,
+      DecodeCheckpoint(*metadata, state, folder, [&](const std::string& name) {
+        return ReadWholeFile(folder + "/" + name, disk);
+      }));
+  fs::FileInfo mark;
+  data.published = disk->Stat(folder + "/" + std::string(kPublished), &mark) >= 0;
+  return data;
 }
 
 }  // namespace sluice::runtime

@@ -1,4 +1,9 @@
 // The folder of a job's checkpoints: `<directory>/chk-<n>/` with `state` and `_metadata`.
+//
+// A checkpoint is written below `<directory>/attempt-<id>/`, which belongs to one process, and
+// moved into place whole: that rename is the commit point. A later start of the job removes the
+// folders of earlier ones first, so a process that was only asleep finds its own gone and can
+// commit nothing (docs/decisions/0016).
 #pragma once
 
 #include <cstdint>
@@ -10,6 +15,7 @@
 #include "common/result.h"
 #include "fs/local/disk.h"
 #include "runtime/checkpoint/checkpoint_data.h"
+#include "runtime/fence.h"
 
 namespace sluice::runtime {
 
@@ -42,10 +48,18 @@ class CheckpointStore {
   virtual Status Retain(int64_t count) = 0;
   /// Removes everything: the job has ended.
   virtual Status RemoveAll() = 0;
+  /// Notes beside checkpoint `id` that all it names is published and committed: the job was stopped
+  /// in good order. `copy` (may be empty) is a savepoint of it.
+  virtual Status MarkPublished(CheckpointId id, const std::string& copy) = 0;
+  /// Whether this process still has the job; null: nobody can take it. Lives as long as the store.
+  virtual const Fence* fence() const { return nullptr; }
 };
 
 /// On a disk, which must outlive the store. `directory` is made on first use.
-std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk);
+/// `guarded`: claiming the job's id waits, where an earlier process may still be alive, until that
+/// one must have noticed.
+std::unique_ptr<CheckpointStore> MakeDiskCheckpointStore(std::string directory, fs::Disk* disk,
+                                                         bool guarded = false);
 /// In memory only, for queries.
 std::unique_ptr<CheckpointStore> MakeMemoryCheckpointStore();
 

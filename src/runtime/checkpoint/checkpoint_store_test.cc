@@ -131,7 +131,7 @@ TEST(CheckpointStoreTest, ADamagedNewestOneIsAnErrorAndNotPassedOver) {
 // Power goes at every operation of a write: afterwards the old or the new checkpoint is there,
 // whole; and the new one for good once it was reported or loaded.
 TEST(CheckpointStoreTest, SurvivesAPowerCutAtEveryOperation) {
-  for (int64_t cut = 0; cut < 24; ++cut) {
+  for (int64_t cut = 0; cut < 40; ++cut) {
     for (uint64_t seed = 1; seed <= 10; ++seed) {
       fs::FaultyDisk disk(seed);
       auto session = disk.NewSession();
@@ -235,6 +235,32 @@ TEST(CheckpointFileTest, RefusesAChangedOrMissingBlob) {
   // A program that knows the first version only does not take it for a checkpoint without them.
   EXPECT_EQ(files.metadata[8], 2);
   EXPECT_EQ((*EncodeCheckpoint(*Sample(3))).metadata[8], 1);
+}
+
+// A process that stood still: whatever it was about to do, it commits nothing any more.
+TEST(CheckpointStoreTest, AStoreThatWasSupersededCommitsNothing) {
+  fs::FaultyDisk disk(1);
+  auto session = disk.NewSession();
+  const auto old = MakeDiskCheckpointStore("/s", session.get());
+  ASSERT_TRUE(old->ClaimJobId("job").ok());
+  ASSERT_TRUE(old->Write(Sample(1)).ok());
+  const auto fresh = MakeDiskCheckpointStore("/s", session.get());
+  const auto claimed = fresh->ClaimJobId("other");
+  ASSERT_TRUE(claimed.ok()) << claimed.status().ToString();
+  EXPECT_EQ(claimed->id, "job");
+  ASSERT_TRUE(fresh->Write(Sample(2)).ok());
+  for (const Status& refused : {old->Write(Sample(2)), old->Write(Sample(3)), old->Retain(1),
+                                old->RemoveAll(), old->MarkPublished(1, "")}) {
+    EXPECT_EQ(refused.code(), StatusCode::kAlreadyExists) << refused.ToString();
+    EXPECT_NE(refused.message().find("superseded"), std::string::npos);
+  }
+  EXPECT_EQ(old->LoadNewest().status().code(), StatusCode::kAlreadyExists);
+  const auto loaded = fresh->LoadNewest();
+  ASSERT_TRUE(loaded.ok());
+  EXPECT_EQ(loaded->data->id, 2);
+  EXPECT_FALSE(loaded->data->published);
+  ASSERT_TRUE(fresh->MarkPublished(2, "").ok());
+  EXPECT_TRUE(fresh->LoadNewest()->data->published);
 }
 
 }  // namespace

@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 
 #include "common/text.h"
 
@@ -15,6 +17,7 @@ namespace sluice::runtime {
 namespace {
 
 constexpr const char* kFileName = "/lock";
+constexpr int kTries = 5;
 
 std::string HolderOf(int descriptor) {
   char bytes[32] = {};
@@ -42,8 +45,13 @@ Result<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(const std::string&
   while (true) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (descriptor < 0) return Status::FromErrno(errno, "Cannot open " + path);
-    if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
-      const int reason = errno;
+    int reason = 0;
+    for (int i = 0; i < kTries; ++i) {
+      reason = ::flock(descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+      if (reason != EWOULDBLOCK) break;
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));  // IsHeld may be looking.
+    }
+    if (reason != 0) {
       const std::string holder = HolderOf(descriptor);
       ::close(descriptor);
       if (reason != EWOULDBLOCK) return Status::FromErrno(reason, "Cannot lock " + path);
@@ -62,6 +70,14 @@ Result<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(const std::string&
     }
     return std::unique_ptr<DirectoryLock>(new DirectoryLock(directory, descriptor));
   }
+}
+
+bool DirectoryLock::IsHeld(const std::string& directory) {
+  const int descriptor = ::open((directory + kFileName).c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = ::flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(descriptor);
+  return held;
 }
 
 void DirectoryLock::ReleaseAndRemove() {

@@ -18,6 +18,8 @@ class DirectoryLock {
   /// Locks `directory`, which is made if missing. Fails with kAlreadyExists naming the process that
   /// has it.
   static Result<std::unique_ptr<DirectoryLock>> Acquire(const std::string& directory);
+  /// True while some process, this one too, holds the lock of `directory`.
+  static bool IsHeld(const std::string& directory);
   /// Removes the lock's file and, when nothing else is in it, the directory.
   void ReleaseAndRemove();
 

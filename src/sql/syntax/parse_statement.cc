@@ -21,8 +21,6 @@ constexpr std::array kUnsupportedStarts{
     UnsupportedStart{"UPSERT", "", "UPSERT"},
     UnsupportedStart{"ANALYZE", "", "ANALYZE TABLE"},
     UnsupportedStart{"CALL", "", "CALL"},
-    // No statement of the peer: the engine takes it from here.
-    UnsupportedStart{"COMPACT", "TABLE", "COMPACT TABLE"},
     UnsupportedStart{"COMPILE", "", "COMPILE PLAN"},
     UnsupportedStart{"LOAD", "MODULE", "LOAD MODULE"},
     UnsupportedStart{"UNLOAD", "MODULE", "UNLOAD MODULE"},
@@ -65,6 +63,9 @@ Result<StatementPtr> Parser::ParseAnyStatement() {
   if (tokens_.Accept("BEGIN")) return ParseBegin();
   if (tokens_.Accept("END")) return New<EndStatementSet>();
   if (tokens_.Accept("STOP")) return ParseStopJob();
+  // No statements of the peer: they are left out of what its messages say was expected.
+  if (tokens_.PeekIs(0, "COMPACT") && tokens_.PeekIs(1, "TABLE")) return ParseCompactTable();
+  if (tokens_.PeekIs(0, "CLEAN") && tokens_.PeekIs(1, "TABLE")) return ParseCleanTable();
   return ParseUnsupportedStart();
 }
 

@@ -1,4 +1,4 @@
-// USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, STOP JOB.
+// USE, SET, RESET, SHOW, DESCRIBE, EXPLAIN, STOP JOB, COMPACT TABLE, CLEAN TABLE.
 #include <algorithm>
 #include <array>
 
@@ -319,6 +319,32 @@ Result<StatementPtr> Parser::ParseStopJob() {
     }
   }
   return stop;
+}
+
+Result<StatementPtr> Parser::ParseCompactTable() {
+  SLUICE_RETURN_NOT_OK(tokens_.ExpectAll({"COMPACT", "TABLE"}));
+  auto compact = New<CompactTableStatement>();
+  SLUICE_ASSIGN_OR_RETURN(compact->table, ParsePath());
+  if (tokens_.Accept("PARTITION")) {
+    SLUICE_ASSIGN_OR_RETURN(compact->partition, ParsePartitionSpec());
+  }
+  return compact;
+}
+
+Result<StatementPtr> Parser::ParseCleanTable() {
+  SLUICE_RETURN_NOT_OK(tokens_.ExpectAll({"CLEAN", "TABLE"}));
+  auto clean = New<CleanTableStatement>();
+  SLUICE_ASSIGN_OR_RETURN(clean->table, ParsePath());
+  if (tokens_.Accept("OLDER")) {
+    SLUICE_RETURN_NOT_OK(tokens_.Expect("THAN"));
+    clean->older_than_range = tokens_.Peek().range;
+    SLUICE_ASSIGN_OR_RETURN(clean->older_than, ParseString());
+  }
+  if (tokens_.Accept("DRY")) {
+    SLUICE_RETURN_NOT_OK(tokens_.Expect("RUN"));
+    clean->dry_run = true;
+  }
+  return clean;
 }
 
 }  // namespace sluice::sql

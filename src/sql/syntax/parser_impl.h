@@ -246,6 +246,8 @@ class Parser {
   Result<StatementPtr> ParseDescribe();
   Result<StatementPtr> ParseExplain();
   Result<StatementPtr> ParseStopJob();
+  Result<StatementPtr> ParseCompactTable();
+  Result<StatementPtr> ParseCleanTable();
   Result<StatementPtr> ParseUnsupported(std::string feature);
 
   std::string_view text_;

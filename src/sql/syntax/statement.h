@@ -32,6 +32,8 @@ enum class StatementKind {
   kDescribe,
   kExplain,
   kStopJob,
+  kCompactTable,
+  kCleanTable,
   kUnsupported,
 };
 
@@ -411,6 +413,24 @@ struct StopJobStatement final : Statement {
   std::string job_id;
   bool with_savepoint = false;
   bool with_drain = false;
+};
+
+/// COMPACT TABLE t [PARTITION (…)]. No statement of the peer.
+struct CompactTableStatement final : Statement {
+  static constexpr StatementKind kKind = StatementKind::kCompactTable;
+  CompactTableStatement() : Statement(kKind) {}
+  NamePath table;
+  PartitionSpec partition;
+};
+
+/// CLEAN TABLE t [OLDER THAN 'duration'] [DRY RUN]. No statement of the peer.
+struct CleanTableStatement final : Statement {
+  static constexpr StatementKind kKind = StatementKind::kCleanTable;
+  CleanTableStatement() : Statement(kKind) {}
+  NamePath table;
+  std::optional<std::string> older_than;
+  SourceRange older_than_range;
+  bool dry_run = false;
 };
 
 /// A statement of tier L: understood, named, not offered. `feature` fits "<feature> is not

@@ -231,6 +231,11 @@ INSTANTIATE_TEST_SUITE_P(
         {"explain statement set begin insert into a select 1; end",
          "EXPLAIN EXECUTE STATEMENT SET BEGIN\nINSERT INTO `a` SELECT 1;\nEND"},
         {"stop job 'x' with savepoint with drain", "STOP JOB 'x' WITH SAVEPOINT WITH DRAIN"},
+        {"compact table a.t", "COMPACT TABLE `a`.`t`"},
+        {"compact table t partition (dt = 'x')", "COMPACT TABLE `t` PARTITION (`dt` = 'x')"},
+        {"clean table t", "CLEAN TABLE `t`"},
+        {"clean table t dry run", "CLEAN TABLE `t` DRY RUN"},
+        {"clean table t older than '2 h' dry run", "CLEAN TABLE `t` OLDER THAN '2 h' DRY RUN"},
     }));
 
 TEST(UnsupportedTest, NamesStatements) {

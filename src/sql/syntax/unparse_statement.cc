@@ -416,6 +416,15 @@ void SqlWriter::WriteSmallStatement(const Statement& statement) {
     Put("STOP JOB " + QuoteString(stop->job_id));
     PutIf(stop->with_savepoint, " WITH SAVEPOINT");
     PutIf(stop->with_drain, " WITH DRAIN");
+  } else if (const auto* compact = statement.If<CompactTableStatement>()) {
+    Put("COMPACT TABLE ");
+    Write(compact->table);
+    if (!compact->partition.empty()) PutPartition(compact->partition);
+  } else if (const auto* clean = statement.If<CleanTableStatement>()) {
+    Put("CLEAN TABLE ");
+    Write(clean->table);
+    if (clean->older_than) Put(" OLDER THAN " + QuoteString(*clean->older_than));
+    PutIf(clean->dry_run, " DRY RUN");
   } else if (const auto* members = statement.If<StatementSet>()) {
     Put("EXECUTE STATEMENT SET BEGIN\n");
     for (const StatementPtr& member : members->statements) {
@@ -466,6 +475,8 @@ void SqlWriter::Write(const Statement& statement) {
     case StatementKind::kSet:
     case StatementKind::kReset:
     case StatementKind::kStopJob:
+    case StatementKind::kCompactTable:
+    case StatementKind::kCleanTable:
       return WriteSmallStatement(statement);
   }
 }

@@ -1,6 +1,7 @@
 #include "connectors/filesystem/sink/bucket_set.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/log.h"
 #include "connectors/filesystem/compression/compressed_part.h"
@@ -44,6 +45,7 @@ BucketSet::BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context, He
       io_(std::make_unique<IoScope>(context->io_pool, context->wake)) {}
 
 BucketSet::~BucketSet() {
+  if (counted_uploads_ != 0) context_.budget->Return(counted_uploads_);
   io_.reset();  // First: what runs there uses the files.
   open_files_metric_ -= open_files_;
   DiscardUnnamed();
@@ -221,13 +223,25 @@ Status BucketSet::WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms) {
 
 void BucketSet::CheckRoom() {
   fs::Publisher& publisher = file_system_->publisher();
-  if (waiting_for_room_ || publisher.HasRoom()) return;
+  CountUploads();
+  // What waits to be sent may take a quarter of a job's memory.
+  const int64_t at_most = context_.budget == nullptr ? std::numeric_limits<int64_t>::max()
+                                                     : context_.budget->limit_bytes() / 4;
+  if (waiting_for_room_ || publisher.HasRoom(at_most)) return;
   waiting_for_room_ = true;
-  io_->Submit([&publisher] { publisher.WaitForRoom(); },
+  io_->Submit([&publisher, at_most] { publisher.WaitForRoom(at_most); },
               [this]() -> Status {
                 waiting_for_room_ = false;
                 return {};
               });
+}
+
+// Uploads belong to the file system; one writer of the job counts them for all.
+void BucketSet::CountUploads() {
+  if (context_.budget == nullptr || context_.subtask != 0) return;
+  const int64_t now = file_system_->publisher().bytes_under_way();
+  context_.budget->Take(now - counted_uploads_);
+  counted_uploads_ = now;
 }
 
 void BucketSet::StartClosing(Bucket* bucket) {

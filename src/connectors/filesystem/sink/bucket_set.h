@@ -153,6 +153,7 @@ class BucketSet {
   void DiscardUnnamed();
   /// Makes the set busy while the store is slower than the rows come.
   void CheckRoom();
+  void CountUploads();
 
   const FileSinkPlan& plan_;
   runtime::TaskContext& context_;
@@ -170,6 +171,7 @@ class BucketSet {
   int64_t next_number_ = 0;
   int64_t open_files_ = 0;
   bool waiting_for_room_ = false;
+  int64_t counted_uploads_ = 0;  // In the budget, for all writers.
   std::atomic<int64_t>& open_files_metric_;
   std::atomic<int64_t>& early_rolls_metric_;
   std::unique_ptr<IoScope> io_;

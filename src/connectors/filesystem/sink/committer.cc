@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/text.h"
 #include "connectors/filesystem/sink/commit_policy.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/source_status.h"
@@ -13,16 +14,22 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
-// 2 adds "compaction", "source_positions" and "held_back_by".
-constexpr int64_t kStateVersion = 2;
 // Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs; and
 // of many files so many that their directories are worth one sync together.
 constexpr size_t kFilesPerJob = 32;
 constexpr size_t kJobsOfMany = 8;
+// Markers that are written without looking whether this process is still the job's.
+constexpr size_t kCommitsPerFenceCheck = 1'024;
+// A directory of one small file a checkpoint would grow by 1,440 a day.
+constexpr size_t kRecordsFolded = 100;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
 
 std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool IsMissing(fs::FileSystem& file_system, const std::string& path) {
+  return file_system.Stat(path).status().code() == StatusCode::kNotFound;
+}
 
 void PutNames(const std::deque<std::string>& order, const std::map<std::string, int64_t>& next,
               ByteWriter* out) {
@@ -36,6 +43,7 @@ void PutNames(const std::deque<std::string>& order, const std::map<std::string, 
 }  // namespace
 
 FileCommitter::~FileCommitter() {
+  if (compactor_) compactor_->StopWaiting();
   io_.reset();
   if (file_system_ == nullptr) return;
   // What no checkpoint can name is of no use to anybody; what stays is hidden, and swept later.
@@ -60,6 +68,10 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
   compactor_ = std::make_unique<Compactor>(plan_.get(), &context, file_system_.get(), io_.get());
   compactor_->set_tag(tag_);
+  if (plan_->record) {
+    recorder_ = std::make_unique<Recorder>(root_);
+    compactor_->set_recorder(recorder_.get());
+  }
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
   sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
   if (!file_system_->has_directories()) StartCheck();
@@ -78,11 +90,11 @@ void FileCommitter::StartCheck() {
 Status FileCommitter::Restore(const runtime::RestoredState& state) {
   for (const runtime::StateReader& subtask : state.subtasks) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t version, subtask.GetI64("version"));
-    if (version < 1 || version > kStateVersion) {
+    if (version < 1 || version > kCommitterStateVersion) {
       return Status::Corrupt("The state of the file committer of " + plan_->table +
                              " has version " + std::to_string(version) +
                              ", this program knows versions up to " +
-                             std::to_string(kStateVersion) +
+                             std::to_string(kCommitterStateVersion) +
                              ". Resume with the release that wrote it, or a newer one.");
     }
     SLUICE_ASSIGN_OR_RETURN(lineage_, subtask.GetBytes("lineage"));
@@ -110,6 +122,12 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
                               subtask.GetStrings("source_positions"));
     }
     SLUICE_ASSIGN_OR_RETURN(final_checkpoint_, subtask.GetI64("final_checkpoint"));
+    if (recorder_ && subtask.Has("record")) {
+      SLUICE_ASSIGN_OR_RETURN(const std::string record, subtask.GetBytes("record"));
+      SLUICE_RETURN_NOT_OK(recorder_->Decode(record));
+    } else if (recorder_) {
+      recorder_->BeginAt(state.checkpoint_id);
+    }
     SLUICE_ASSIGN_OR_RETURN(const auto spared, subtask.GetStrings("open_handles"));
     sweep_.spared.insert(spared.begin(), spared.end());
     SLUICE_ASSIGN_OR_RETURN(const std::string names, subtask.GetBytes("names"));
@@ -127,6 +145,14 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
   for (const std::string& handle : handles) {
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
     sweep_.spared.insert(info.hidden_path);
+  }
+  if (state.published) {
+    // Stopped in good order. What was published may have been moved away since.
+    std::erase_if(pending_files_, [&](const PendingFile& pending) {
+      return pending.checkpoint <= state.checkpoint_id;
+    });
+    compactor_->SkipMerged(state.checkpoint_id);
+    published_before_ = state.checkpoint_id;
   }
   sweep_.known_names = names_used_;
   sweep_wanted_ = true;
@@ -154,6 +180,12 @@ Status FileCommitter::AddReport(const WriterReport& report) {
     pending_files_.push_back({.checkpoint = report.checkpoint, .file = file});
     SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
     const bool raw = Compactor::IsRaw(info.final_path);
+    if (recorder_) {
+      // An overwriting statement publishes into another directory first.
+      recorder_->AddFile(report.checkpoint,
+                         fs::JoinPath(file.partition.directory, NameOf(info.final_path)),
+                         file.row_count, file.size_bytes);
+    }
     if (plan_->trigger && IsOwn(file.partition.directory)) {
       partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms, file.row_count);
       if (!raw) {
@@ -195,6 +227,7 @@ Status FileCommitter::ProcessWatermark(int64_t millis, runtime::Output& out) {
 
 Status FileCommitter::Poll(runtime::Output& out) {
   (void)out;
+  ShowRetries();
   return Advance();
 }
 
@@ -204,6 +237,11 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
   if (barrier.final && final_checkpoint_ == 0) final_checkpoint_ = barrier.id;
   if (open_files_checkpoint_ != barrier.id) open_files_.clear();
   PlanCompaction(barrier);
+  if (recorder_) {
+    recorder_->AddBarrier(barrier.id, PositionsAtBarrier(*context().metrics),
+                          static_cast<int64_t>(open_files_.size()));
+    state.PutBytes("record", recorder_->Encode());
+  }
   std::vector<std::string> files;
   for (PendingFile& pending : pending_files_) {
     pending.in_state = true;
@@ -216,7 +254,7 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
   for (const OpenFile& file : open_files_) open_handles.push_back(file.handle);
   ByteWriter names;
   PutNames(names_order_, names_used_, &names);
-  state.PutI64("version", kStateVersion);
+  state.PutI64("version", kCommitterStateVersion);
   state.PutBytes("lineage", lineage_);
   state.PutStrings("pending_files", files);
   state.PutBytes("partitions", partitions_.Encode());
@@ -267,8 +305,14 @@ void FileCommitter::ShareView() {
   if (plan_->trigger) plan_->view->SetPending(context().attempt_id, partitions_.FirstRows());
 }
 
+void FileCommitter::ShowRetries() {
+  if (file_system_->has_directories()) return;
+  context().metrics->Counter(runtime::metric::kStoreRetries) = file_system_->retries();
+}
+
 Status FileCommitter::CheckpointComplete(runtime::CheckpointId id, runtime::Output& out) {
   (void)out;
+  ShowRetries();
   completed_ = std::max(completed_, id);
   compactor_->CheckpointComplete(id);
   return Advance();
@@ -368,8 +412,10 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
   }
   ++publishing_jobs_;
   io_->Submit(
-      [job, file_system = file_system_] {
+      [job, file_system = file_system_, fence = context().fence] {
         SLUICE_CRASH_POINT("sink.before_publish");
+        job->status = CheckFence(fence);
+        if (!job->status.ok()) return;
         bool first = true;
         for (const auto& handles : job->handles) {
           if (!first) SLUICE_CRASH_POINT("sink.between_publishes");
@@ -433,17 +479,22 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
   }
   publishing_jobs_ = 1;
   for (auto& [directory, replacement] : replacements) {
+    if (recorder_) replaced_.push_back(recorder_->NameOf(directory));
     ++publishing_jobs_;
     auto status = std::make_shared<Status>();
     const auto file_count = static_cast<int64_t>(replacement.handles.size());
-    io_->Submit([file_system = file_system_, replacement = std::move(replacement),
-                 status] { *status = ReplaceDirectory(*file_system, replacement); },
-                [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
-                  if (!status->ok()) return *status;
-                  context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
-                  context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
-                  return --publishing_jobs_ == 0 ? FilesPublished() : Status();
-                });
+    io_->Submit(
+        [file_system = file_system_, replacement = std::move(replacement), status,
+         fence = context().fence] {
+          *status = CheckFence(fence);
+          if (status->ok()) *status = ReplaceDirectory(*file_system, replacement);
+        },
+        [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
+          if (!status->ok()) return *status;
+          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
+          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+          return --publishing_jobs_ == 0 ? FilesPublished() : Status();
+        });
   }
   --publishing_jobs_;
   return {};
@@ -452,17 +503,73 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
 Status FileCommitter::StartCommitting() {
   phase_ = Phase::kCommitting;
   auto due = std::make_shared<const std::vector<PendingPartitions::Due>>(FindDue());
-  if (due->empty()) return FinishCheckpoint(*due);
+  if (due->empty()) return StartRecording(std::move(due));
   auto commits = std::make_shared<std::vector<PartitionCommit>>();
   for (const PendingPartitions::Due& partition : *due) commits->push_back(MakeCommit(partition));
   auto status = std::make_shared<Status>();
   io_->Submit(
-      [commits, status, file_system = file_system_, plan = plan_, tag = tag_] {
-        *status = CommitPartitions(*file_system, plan->policies, *commits, tag);
+      [commits, status, file_system = file_system_, plan = plan_, tag = tag_,
+       fence = context().fence, moved = working_on_ == published_before_] {
+        // Committed before the stop, and moved away since: no directory is made for a marker.
+        if (moved) {
+          std::erase_if(*commits, [&](const PartitionCommit& commit) {
+            return IsMissing(*file_system, commit.partition.directory);
+          });
+        }
+        for (size_t begin = 0; status->ok() && begin < commits->size();
+             begin += kCommitsPerFenceCheck) {
+          *status = CheckFence(fence);
+          if (!status->ok()) return;
+          const size_t end = std::min(commits->size(), begin + kCommitsPerFenceCheck);
+          const std::vector<PartitionCommit> some(
+              commits->begin() + static_cast<std::ptrdiff_t>(begin),
+              commits->begin() + static_cast<std::ptrdiff_t>(end));
+          *status = CommitPartitions(*file_system, plan->policies, some, tag);
+        }
       },
       [this, due, status]() -> Status {
         if (!status->ok()) return *status;
-        return FinishCheckpoint(*due);
+        return StartRecording(due);
+      });
+  return {};
+}
+
+Status FileCommitter::StartRecording(
+    std::shared_ptr<const std::vector<PendingPartitions::Due>> committed) {
+  const bool at_end = final_checkpoint_ != 0 && working_on_ >= final_checkpoint_;
+  std::optional<TableRecord> made;
+  if (recorder_) made = recorder_->Make(working_on_, at_end || !committed->empty());
+  if (!made) return FinishCheckpoint(*committed);
+  const auto record = std::make_shared<TableRecord>(std::move(*made));
+  record->lineage = lineage_;
+  record->format = std::string(plan_->layout.format->name);
+  record->final = at_end;
+  record->time_ms = context().clock->NowMillis();
+  record->replaced = std::exchange(replaced_, {});
+  for (const auto& partition : *committed) {
+    record->committed.push_back(recorder_->NameOf(partition.partition.directory));
+  }
+  for (const PolicyKind kind : plan_->commit.policies) {
+    if (kind == PolicyKind::kSuccessFile) record->marker = plan_->commit.success_file_name;
+  }
+  record_paths_.push_back(RecordPath(root_, *record));
+  std::vector<std::string> fold;
+  if (record_paths_.size() >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  auto status = std::make_shared<Status>();
+  io_->Submit(
+      [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
+       fence = context().fence] {
+        SLUICE_CRASH_POINT("sink.before_record");
+        *status = CheckFence(fence);
+        if (!status->ok()) return;
+        *status = WriteRecord(*file_system, root, *record);
+        if (status->ok()) *status = FoldRecords(*file_system, fold);
+        SLUICE_CRASH_POINT("sink.after_record");
+      },
+      [this, record, committed, status]() -> Status {
+        if (!status->ok()) return *status;
+        recorder_->Written(*record);
+        return FinishCheckpoint(*committed);
       });
   return {};
 }
@@ -558,6 +665,7 @@ Status FileCommitter::FinishCheckpoint(const std::vector<PendingPartitions::Due>
     sweep_.remove_staging = true;
     sweep_wanted_ = true;
   }
+  ShowRetries();
   done_ = working_on_;
   phase_ = Phase::kIdle;
   if (final_complete()) compactor_->DeleteExpired();

@@ -23,9 +23,13 @@
 #include "connectors/filesystem/sink/io_scope.h"
 #include "connectors/filesystem/sink/leftovers.h"
 #include "connectors/filesystem/sink/pending_partitions.h"
+#include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
 
 namespace sluice::connectors::filesystem {
+
+/// 2 adds "compaction", "source_positions" and "held_back_by".
+inline constexpr int64_t kCommitterStateVersion = 2;
 
 class FileCommitter final : public runtime::Operator {
  public:
@@ -63,6 +67,8 @@ class FileCommitter final : public runtime::Operator {
   void AddPlanned(runtime::CheckpointId checkpoint, const std::vector<Compactor::Planned>& planned);
   void TouchInBatch(const FileCommittable& file);
   PartitionCommit MakeCommit(PendingPartitions::Due due) const;
+  /// Leaves a record of what has been published and committed, where the table keeps one.
+  Status StartRecording(std::shared_ptr<const std::vector<PendingPartitions::Due>> committed);
   Status FinishCheckpoint(const std::vector<PendingPartitions::Due>& committed);
   std::vector<PendingPartitions::Due> FindDue();
   void ReportUntimed(const std::vector<PartitionRef>& untimed);
@@ -73,6 +79,7 @@ class FileCommitter final : public runtime::Operator {
   bool IsOwn(const std::string& directory) const {
     return !plan_->trigger || late_root_.empty() || !directory.starts_with(late_root_ + "/");
   }
+  void ShowRetries();
   void StartSweep();
   void SweepDone(const SweepResult& result);
   Status AddReport(const WriterReport& report);
@@ -99,6 +106,8 @@ class FileCommitter final : public runtime::Operator {
 
   Phase phase_ = Phase::kIdle;
   runtime::CheckpointId completed_ = 0;
+  /// The restored checkpoint, if everything of it had been published; 0 otherwise.
+  runtime::CheckpointId published_before_ = 0;
   runtime::CheckpointId done_ = 0;
   runtime::CheckpointId working_on_ = 0;
   size_t publishing_count_ = 0;  // Of pending_files_, from the front.
@@ -110,6 +119,9 @@ class FileCommitter final : public runtime::Operator {
   SweepRequest sweep_;
   std::unique_ptr<IoScope> io_;
   std::unique_ptr<Compactor> compactor_;
+  std::unique_ptr<Recorder> recorder_;     // Null where the table keeps no records.
+  std::vector<std::string> replaced_;      // Directories, by INSERT OVERWRITE.
+  std::vector<std::string> record_paths_;  // Written and not yet folded.
 };
 
 }  // namespace sluice::connectors::filesystem

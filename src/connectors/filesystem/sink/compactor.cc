@@ -5,6 +5,7 @@
 
 #include "common/crash_point.h"
 #include "connectors/filesystem/sink/compaction_plan.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/file_merger.h"
 #include "connectors/filesystem/sink/sink_metrics.h"
 #include "connectors/filesystem/sink/sink_names.h"
@@ -40,7 +41,9 @@ Status KeepDeleted(fs::FileSystem& file_system, const std::vector<std::string>& 
   std::set<std::string> directories;
   for (const std::string& path : paths) directories.insert(fs::ParentPath(path));
   for (const std::string& directory : directories) {
-    if (!file_system.Stat(directory).ok()) continue;  // The user has dropped the partition.
+    const Status there = file_system.Stat(directory).status();
+    if (there.code() == StatusCode::kNotFound) continue;  // The user has dropped the partition.
+    SLUICE_RETURN_NOT_OK(there);  // Only a disk that has answered can say so.
     SLUICE_RETURN_NOT_OK(file_system.CreateDirectories(directory));
   }
   return {};
@@ -79,7 +82,7 @@ struct Compactor::Merge {
 
   /// Blocking.
   Status Run(fs::FileSystem& file_system, const FileSinkPlan& plan, const std::string& tag,
-             arrow::MemoryPool* pool) {
+             arrow::MemoryPool* pool, RateLimit* rate) {
     const auto there = file_system.Stat(unit.target);
     if (there.ok() && unit.restored) {
       size_bytes = there->size_bytes;
@@ -92,7 +95,8 @@ struct Compactor::Merge {
                          .layout = &plan.layout,
                          .session_zone = plan.session_zone,
                          .pool = pool,
-                         .compressed = CompressionOf(unit.inputs.front()) != Compression::kNone};
+                         .compressed = CompressionOf(unit.inputs.front()) != Compression::kNone,
+                         .rate = rate};
     if (there.ok()) return Compare(file_system, std::move(request));
     SLUICE_ASSIGN_OR_RETURN(const MergedFile merged, MergeFiles(file_system, request));
     size_bytes = merged.size_bytes;
@@ -185,6 +189,22 @@ std::string Compactor::RestoredTargetOf(const std::string& raw_path) const {
   return found == restored_targets_.end() ? std::string() : found->second;
 }
 
+void Compactor::SkipMerged(runtime::CheckpointId restored) {
+  std::deque<Unit> left;
+  for (Unit& unit : units_) {
+    if (unit.checkpoint > restored) {
+      left.push_back(std::move(unit));
+      continue;
+    }
+    auto expired = std::make_shared<Expired>();
+    expired->paths = std::move(unit.inputs);
+    expired->completions_left = std::max<int64_t>(plan_.compaction.retained_checkpoints, 1);
+    expired_.push_back(std::move(expired));
+  }
+  units_ = std::move(left);
+  UpdateBacklog();
+}
+
 bool Compactor::HasUnplanned(const std::string& directory, runtime::CheckpointId checkpoint) const {
   return std::any_of(raw_.begin(), raw_.end(), [&](const RawFile& file) {
     return file.checkpoint <= checkpoint && file.partition.directory == directory;
@@ -217,7 +237,9 @@ void Compactor::StartMerge(Unit unit) {
   merge->unit = std::move(unit);
   io_.Submit(
       [this, merge] {
-        merge->status = merge->Run(file_system_, plan_, tag_, context_.memory_pool);
+        merge->status = CheckFence(context_.fence);
+        if (!merge->status.ok()) return;
+        merge->status = merge->Run(file_system_, plan_, tag_, context_.memory_pool, &rate_);
       },
       [this, merge] { return MergeDone(*merge); });
 }
@@ -235,6 +257,10 @@ Status Compactor::MergeDone(const Merge& merge) {
   metrics.Counter(sink_metric::kCompactedInputs) += static_cast<int64_t>(unit.inputs.size());
   ++metrics.Counter(runtime::metric::kPublishedFiles);
   metrics.Counter(runtime::metric::kBytesOut) += merge.size_bytes;
+  if (recorder_ != nullptr) {
+    recorder_->AddMerge(unit.checkpoint, unit.target, unit.row_count, merge.size_bytes,
+                        unit.inputs);
+  }
   auto expired = std::make_shared<Expired>();
   expired->paths = unit.inputs;
   expired->completions_left = std::max<int64_t>(plan_.compaction.retained_checkpoints, 1);
@@ -285,6 +311,8 @@ void Compactor::StartDeleting(Expired* expired) {
   io_.Submit(
       [this, held, status] {
         SLUICE_CRASH_POINT("compact.before_delete");
+        *status = CheckFence(context_.fence);
+        if (!status->ok()) return;
         for (const std::string& path : held->paths) {
           *status = file_system_.DeleteFile(path);
           if (!status->ok()) return;
@@ -331,7 +359,8 @@ std::string Compactor::Encode(runtime::CheckpointId barrier) {
   return std::move(out).Take();
 }
 
-Status Compactor::Decode(std::string_view bytes) {
+Result<Compactor::Decoded> Compactor::Parse(std::string_view bytes) {
+  Decoded decoded;
   ByteReader in(bytes);
   if (in.U8() != kVersion) {
     return Status::Corrupt("The compaction in the checkpoint has an unknown form.");
@@ -343,7 +372,7 @@ Status Compactor::Decode(std::string_view bytes) {
     file.path = in.Text();
     file.row_count = in.I64();
     file.size_bytes = in.I64();
-    raw_.push_back(std::move(file));
+    decoded.raw.push_back(std::move(file));
   }
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
     Unit unit;
@@ -356,19 +385,45 @@ Status Compactor::Decode(std::string_view bytes) {
     unit.row_count = in.I64();
     unit.size_bytes = in.I64();
     unit.restored = true;
+    decoded.units.push_back(std::move(unit));
+  }
+  for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
+    Expired expired;
+    for (size_t paths = in.Count(); paths > 0 && in.ok(); --paths) {
+      expired.paths.push_back(in.Text());
+    }
+    expired.recorded = in.I64();
+    expired.completions_left = in.I64();
+    decoded.expired.push_back(std::move(expired));
+  }
+  if (!in.AtEnd()) return Status::Corrupt("The compaction in the checkpoint is damaged.");
+  return decoded;
+}
+
+Result<std::vector<std::string>> Compactor::PathsInState(std::string_view bytes) {
+  SLUICE_ASSIGN_OR_RETURN(const Decoded decoded, Parse(bytes));
+  std::vector<std::string> paths;
+  for (const RawFile& file : decoded.raw) paths.push_back(file.path);
+  for (const Unit& unit : decoded.units) {
+    paths.push_back(unit.target);
+    paths.insert(paths.end(), unit.inputs.begin(), unit.inputs.end());
+  }
+  for (const Expired& expired : decoded.expired) {
+    paths.insert(paths.end(), expired.paths.begin(), expired.paths.end());
+  }
+  return paths;
+}
+
+Status Compactor::Decode(std::string_view bytes) {
+  SLUICE_ASSIGN_OR_RETURN(Decoded decoded, Parse(bytes));
+  for (RawFile& file : decoded.raw) raw_.push_back(std::move(file));
+  for (Unit& unit : decoded.units) {
     for (const std::string& input : unit.inputs) restored_targets_[input] = unit.target;
     units_.push_back(std::move(unit));
   }
-  for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
-    auto expired = std::make_shared<Expired>();
-    for (size_t paths = in.Count(); paths > 0 && in.ok(); --paths) {
-      expired->paths.push_back(in.Text());
-    }
-    expired->recorded = in.I64();
-    expired->completions_left = in.I64();
-    expired_.push_back(std::move(expired));
+  for (Expired& expired : decoded.expired) {
+    expired_.push_back(std::make_shared<Expired>(std::move(expired)));
   }
-  if (!in.AtEnd()) return Status::Corrupt("The compaction in the checkpoint is damaged.");
   UpdateBacklog();
   return {};
 }

@@ -25,6 +25,8 @@
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/file_sink_plan.h"
 #include "connectors/filesystem/sink/io_scope.h"
+#include "connectors/filesystem/sink/rate_limit.h"
+#include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
 
 namespace sluice::connectors::filesystem {
@@ -35,7 +37,11 @@ class Compactor {
   Compactor(const FileSinkPlan* plan, runtime::TaskContext* context, fs::FileSystem* file_system,
             IoScope* io)
       : plan_(*plan), context_(*context), file_system_(*file_system), io_(*io) {}
+  /// What waits for the rate of merging goes on at once: it is to end.
+  void StopWaiting() { rate_.Stop(); }
   void set_tag(std::string tag) { tag_ = std::move(tag); }
+  /// Is told of every merge; outlives the compactor.
+  void set_recorder(Recorder* recorder) { recorder_ = recorder; }
 
   /// True for names that writers give to files that are to be merged.
   static bool IsRaw(std::string_view path);
@@ -64,6 +70,11 @@ class Compactor {
   Status Start(runtime::CheckpointId checkpoint, std::function<Status()> done);
   std::string Encode(runtime::CheckpointId barrier);
   Status Decode(std::string_view bytes);
+  /// All files that an encoded compaction names: raw ones, targets, expired ones. kCorrupt.
+  static Result<std::vector<std::string>> PathsInState(std::string_view bytes);
+  /// The restored checkpoint was left with all its merges done: only the raw files are left of
+  /// them.
+  void SkipMerged(runtime::CheckpointId restored);
   /// Deletes raw files whose time has come.
   void CheckpointComplete(runtime::CheckpointId id);
   /// The job is at its end, and nothing will be restored: deletes all that has expired.
@@ -93,6 +104,13 @@ class Compactor {
     bool deleting = false;
   };
   struct Merge;
+  /// Reads what Encode wrote.
+  struct Decoded {
+    std::vector<RawFile> raw;
+    std::vector<Unit> units;
+    std::vector<Expired> expired;
+  };
+  static Result<Decoded> Parse(std::string_view bytes);
 
   void MakeUnits(runtime::CheckpointId checkpoint, std::vector<RawFile> files, bool whole,
                  std::vector<Planned>* planned);
@@ -107,6 +125,8 @@ class Compactor {
   fs::FileSystem& file_system_;
   IoScope& io_;
   std::string tag_;
+  Recorder* recorder_ = nullptr;
+  RateLimit rate_{plan_.compaction.max_bytes_per_second};
   std::vector<RawFile> raw_;
   std::deque<Unit> units_;
   std::map<std::string, std::string> restored_targets_;  // By raw path.

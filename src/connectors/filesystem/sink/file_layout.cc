@@ -1,5 +1,7 @@
 #include "connectors/filesystem/sink/file_layout.h"
 
+#include <algorithm>
+
 #include "formats/all_file_operations.h"
 #include "formats/all_formats.h"
 
@@ -126,6 +128,23 @@ Result<Schema> ReadSchema(ByteReader* in) {
     SLUICE_ASSIGN_OR_RETURN(column.type, ReadType(in, 0));
   }
   return Schema(std::move(columns));
+}
+
+Result<FileLayout> LayoutOfTable(const TableInfo& table) {
+  FileLayout layout;
+  SLUICE_ASSIGN_OR_RETURN(layout.format, formats::FindFormat(table.options.at("format")));
+  layout.operations = &formats::FileOperationsOf(*layout.format);
+  layout.options =
+      formats::ExtractFormatOptions(table.options, std::string(layout.format->name) + ".");
+  std::vector<int> columns;
+  for (int column = 0; column < table.physical.column_count(); ++column) {
+    const auto& keys = table.partition_keys;
+    if (std::find(keys.begin(), keys.end(), table.physical.column(column).name) == keys.end()) {
+      columns.push_back(column);
+    }
+  }
+  layout.schema = table.physical.Select(columns);
+  return layout;
 }
 
 std::string EncodeLayout(const FileLayout& layout) {

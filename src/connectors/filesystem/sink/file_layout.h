@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "connectors/connector.h"
 #include "connectors/filesystem/sink/byte_codec.h"
 #include "formats/file_operations.h"
 #include "formats/format.h"
@@ -18,6 +19,9 @@ struct FileLayout {
   formats::FormatOptions options;
   Schema schema;
 };
+
+/// Of the files of a table: its columns without the partition keys. Fails for an unknown format.
+Result<FileLayout> LayoutOfTable(const TableInfo& table);
 
 std::string EncodeLayout(const FileLayout& layout);
 /// Fails with kCorrupt, or kInvalidArgument when the format is not known to this program.

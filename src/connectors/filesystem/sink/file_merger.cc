@@ -154,7 +154,7 @@ Result<MergedFile> MergeFiles(fs::FileSystem& file_system, const MergeRequest& r
   SLUICE_CRASH_POINT("compact.before_merge");
   SLUICE_ASSIGN_OR_RETURN(const auto writer,
                           file_system.publisher().Open(request.target, request.tag));
-  PartStream out(writer.get());
+  PartStream out(writer.get(), request.rate);
   const Status status = Merger(file_system, request).Run(&out);
   if (!status.ok()) {
     (void)writer->Discard();

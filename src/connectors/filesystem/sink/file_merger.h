@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/rate_limit.h"
 #include "fs/file_system.h"
 
 namespace sluice::connectors::filesystem {
@@ -22,6 +23,7 @@ struct MergeRequest {
   bool header_records = false;
   /// Text files of ours that are compressed (whole members, which may stand one behind the other).
   bool compressed = false;
+  RateLimit* rate = nullptr;  // Null: as fast as it goes.
 };
 
 struct MergedFile {

@@ -75,6 +75,8 @@ struct FileSinkPlan {
   /// Containers stay open over checkpoints.
   bool spans_checkpoints = false;
   CompactionOptions compaction;
+  /// Leave records of what was published (table_record.h).
+  bool record = false;
   WriterLimits limits;
   SortRows sort_rows = SortRows::kAuto;
   std::string temporary_directory;  // Of sorted rows beyond the memory; "": the system's.

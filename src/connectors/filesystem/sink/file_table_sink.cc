@@ -291,6 +291,7 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
   plan->overwrite = request.overwrite;
   plan->sort_rows = options_.sort_rows;
   plan->commit = options_.commit;
+  plan->record = options_.record;
   SLUICE_ASSIGN_OR_RETURN(plan->policies, MakeCommitPolicies(options_.commit));
   for (const PolicyKind kind : options_.commit.policies) {
     plan->policies_tell_files =

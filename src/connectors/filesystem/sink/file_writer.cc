@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/sink_metrics.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/writer_state.h"
@@ -134,6 +135,7 @@ Status FileWriter::Process(Batch batch, runtime::Output& out) {
   if (std::exchange(first_rows_wanted_, false) && context().request_checkpoint) {
     context().request_checkpoint();
   }
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   context().metrics->Counter(runtime::metric::kRowsOut) += batch.row_count();
   // Rows of the batch before may still wait for the disk: they keep their text and go first.
   for (Group& group : groups_) {
@@ -281,6 +283,7 @@ bool FileWriter::Ready() const {
 }
 
 Status FileWriter::Poll(runtime::Output& out) {
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   if (!reported_) SLUICE_RETURN_NOT_OK(Advance(out));
   return reported_ ? Status() : RollOnTimer();
 }
@@ -507,6 +510,7 @@ Status FileWriter::CloseFinished() {
 }
 
 Status FileWriter::PrepareSnapshot(const runtime::Barrier& barrier, runtime::Output& out) {
+  SLUICE_RETURN_NOT_OK(CheckFence(context()));
   barrier_ = barrier;
   phase_ = Phase::kPreparing;
   return AdvanceClosing(out);

@@ -5,6 +5,7 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "connectors/filesystem/sink/rate_limit.h"
 #include "fs/file_system.h"
 
 namespace sluice::connectors::filesystem {
@@ -13,10 +14,13 @@ namespace sluice::connectors::filesystem {
 /// more than Arrow's.
 class PartStream final : public arrow::io::OutputStream {
  public:
-  explicit PartStream(fs::PartFileWriter* writer) : writer_(writer) {
+  /// `rate`, which may be null, bounds how fast; it must outlive the stream as well.
+  explicit PartStream(fs::PartFileWriter* writer, RateLimit* rate = nullptr)
+      : writer_(writer), rate_(rate) {
     set_mode(arrow::io::FileMode::WRITE);
   }
   arrow::Status Write(const void* data, int64_t nbytes) override {
+    if (rate_ != nullptr) rate_->Take(nbytes);
     error_ = writer_->Append({static_cast<const char*>(data), static_cast<size_t>(nbytes)});
     return error_.ok() ? arrow::Status::OK() : arrow::Status::IOError(error_.message());
   }
@@ -33,6 +37,7 @@ class PartStream final : public arrow::io::OutputStream {
 
  private:
   fs::PartFileWriter* const writer_;
+  RateLimit* const rate_;
   bool closed_ = false;
   Status error_;
 };

@@ -113,11 +113,7 @@ TEST(FileSinkCrash, CutOffAnywhere) {
           ASSERT_OK(RunToEnd(job, &durable));
         }
         EXPECT_TRUE(Once(job, kRows)) << when;
-        // Open: after a power loss a hidden raw file may stay (docs/status.md).
-        const bool merges = files == Files::kCompacted || files == Files::kWholePartitions;
-        if (!merges || !power_loss) {
-          EXPECT_TRUE(job.Hidden().empty()) << when << ": " << job.Hidden().front();
-        }
+        EXPECT_TRUE(job.Hidden().empty()) << when << ": " << job.Hidden().front();
         for (const char* hour : {"00", "01", "02"}) {
           EXPECT_TRUE(Has(job, "k=2020-05-20 " + std::string(hour) + "/_SUCCESS")) << when;
         }

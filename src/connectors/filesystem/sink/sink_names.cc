@@ -6,6 +6,8 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kHashDigits = 16;
+constexpr std::string_view kBegin = "part-";
+constexpr size_t kUuidSize = 36;
 
 bool IsHex(std::string_view text) {
   return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
@@ -70,25 +72,29 @@ std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
   return uuid;
 }
 
-std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
-  constexpr std::string_view kBegin = "part-";
-  constexpr size_t kUuidSize = 36;
+std::optional<std::string> LineageOfPartName(std::string_view name) {
   for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
-  if (!name.starts_with(kBegin) || name.size() <= kBegin.size() + kUuidSize) return std::nullopt;
-  const std::string_view uuid = name.substr(kBegin.size(), kUuidSize);
+  if (!name.starts_with(kBegin) || name.size() <= kBegin.size() + kUuidSize ||
+      name[kBegin.size() + kUuidSize] != '-') {
+    return std::nullopt;
+  }
   std::string digits;
-  for (const char c : uuid) {
+  for (const char c : name.substr(kBegin.size(), kUuidSize)) {
     if (c != '-') digits += c;
   }
-  if (digits.size() != 2 * kHashDigits || !IsHex(digits)) return std::nullopt;
+  if (digits.size() != 2 * kHashDigits || !IsHex(digits) || digits[12] != '4') {
+    return std::nullopt;
+  }
   digits.erase(12, 1);
-  const bool ours =
-      lineage.size() == kHashDigits &&
-      std::string_view(digits).substr(0, kHashDigits - 1) == lineage.substr(0, kHashDigits - 1) &&
-      name[kBegin.size() + kUuidSize] == '-';
-  return ours ? std::optional(uuid) : std::nullopt;
+  return digits.substr(0, kHashDigits - 1);
+}
+
+std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
+  const auto found = LineageOfPartName(name);
+  if (!found || lineage.size() != kHashDigits || !lineage.starts_with(*found)) return std::nullopt;
+  return name.substr(name.find(kBegin) + kBegin.size(), kUuidSize);
 }
 
 std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming) {

@@ -35,6 +35,10 @@ std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
 /// uploads to an object store, which have no hidden name, are known as ours.
 std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage);
 
+/// What a part file's name, raw and merged ones too, tells of its lineage: the first 15 digits;
+/// nullopt where the name is none that a file sink gives. Other systems' names may look alike.
+std::optional<std::string> LineageOfPartName(std::string_view name);
+
 /// "part-<uuid>-<subtask>-" (streaming) or "part-<uuid>-task-<subtask>-file-" (batch); a number
 /// follows.
 std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming);

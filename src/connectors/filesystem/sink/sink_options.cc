@@ -73,6 +73,23 @@ std::span<const OptionSpec> Specs() {
        .doc = "What is merged together: the files of one checkpoint, or all files of a partition "
               "when it is committed (nothing of it is visible before).",
        .allowed = {"checkpoint", "partition"}},
+      {.key = "compaction.switch",
+       .type = OptionType::kEnum,
+       .default_text = "exchange",
+       .doc = "How COMPACT TABLE puts merged files in place: in one step for every reader, or "
+              "refused where the file system cannot; or, on object stores, by a journal that "
+              "readers of Sluice honour, while others may see old and new rows for a moment.",
+       .allowed = {"exchange", "journal"}},
+      {.key = "compaction.max-bytes-per-second",
+       .type = OptionType::kMemorySize,
+       .doc = "Bytes that merging writes in a second, over all merges of a job into the table; not "
+              "bounded when absent."},
+      {.key = "sink.record.enabled",
+       .type = OptionType::kBoolean,
+       .default_text = "false",
+       .doc = "Leave a line of JSON in the hidden directory _sluice for every checkpoint that "
+              "published something: files, rows, source positions. 'sluice verify' proves from it "
+              "that nothing is missing and nothing is there twice."},
       {.key = "sink.partition-commit.trigger",
        .type = OptionType::kEnum,
        .default_text = "process-time",
@@ -354,6 +371,15 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
   SLUICE_ASSIGN_OR_RETURN(compaction.enabled, options.Boolean("auto-compaction"));
   SLUICE_ASSIGN_OR_RETURN(const std::string scope, options.Enum("compaction.scope"));
   if (scope == "partition") compaction.scope = CompactionScope::kPartition;
+  SLUICE_ASSIGN_OR_RETURN(const std::string change, options.Enum("compaction.switch"));
+  compaction.journal = change == "journal";
+  if (options.Has("compaction.max-bytes-per-second")) {
+    SLUICE_ASSIGN_OR_RETURN(compaction.max_bytes_per_second,
+                            options.MemorySize("compaction.max-bytes-per-second"));
+    if (compaction.max_bytes_per_second <= 0) {
+      return BadOption("compaction.max-bytes-per-second", "0", "It must be larger than 0.");
+    }
+  }
   compaction.target_bytes = rolling_bytes;
   if (options.Has("compaction.file-size")) {
     SLUICE_ASSIGN_OR_RETURN(compaction.target_bytes, options.MemorySize("compaction.file-size"));
@@ -369,10 +395,11 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
     }
     compaction.parallelism = static_cast<int>(parallelism);
   }
-  for (const std::string_view key :
-       {"compaction.file-size", "compaction.parallelism", "compaction.scope"}) {
+  for (const std::string_view key : {"compaction.file-size", "compaction.parallelism",
+                                     "compaction.scope", "compaction.max-bytes-per-second"}) {
     if (compaction.enabled || !options.Has(key)) continue;
-    if (key == "compaction.file-size") continue;  // COMPACT TABLE reads it.
+    // COMPACT TABLE reads them.
+    if (key == "compaction.file-size" || key == "compaction.max-bytes-per-second") continue;
     return Status::InvalidArgument("Option '" + std::string(key) +
                                    "' has no effect without 'auto-compaction' = 'true'.");
   }
@@ -413,6 +440,7 @@ Result<SinkOptions> ReadSinkOptions(const TableInfo& table) {
   SLUICE_ASSIGN_OR_RETURN(sink.shuffle_by_partition,
                           options.Boolean("sink.shuffle-by-partition.enable"));
   SLUICE_ASSIGN_OR_RETURN(sink.sort_rows, ReadSortRows(options));
+  SLUICE_ASSIGN_OR_RETURN(sink.record, options.Boolean("sink.record.enabled"));
   if (options.Has("sink.parallelism")) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t parallelism, options.Integer("sink.parallelism"));
     // As in Flink, -1 means the default.

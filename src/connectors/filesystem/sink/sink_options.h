@@ -69,6 +69,8 @@ struct CompactionOptions {
   int parallelism = 0;  // 0: that of the writers.
   /// Complete checkpoints that the job keeps: so long raw files stay after they were merged.
   int64_t retained_checkpoints = 1;
+  bool journal = false;              // COMPACT TABLE on an object store.
+  int64_t max_bytes_per_second = 0;  // Of all merges together; 0: not bounded.
 };
 
 struct SinkOptions {
@@ -80,6 +82,7 @@ struct SinkOptions {
   bool shuffle_by_partition = false;
   SortRows sort_rows = SortRows::kAuto;
   Compression compression = Compression::kNone;  // Of text files.
+  bool record = false;  // See table_record.h.
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();

@@ -15,6 +15,16 @@ std::vector<std::string> SourcePositions(const runtime::Metrics& metrics) {
   return positions;
 }
 
+std::map<std::string, int64_t> PositionsAtBarrier(const runtime::Metrics& metrics) {
+  std::map<std::string, int64_t> positions = metrics.Positions();
+  for (const auto& [name, value] : metrics.Snapshot()) {
+    if (name.starts_with(kSplitPositionPrefix)) {
+      positions[name.substr(kSplitPositionPrefix.size())] = value;
+    }
+  }
+  return positions;
+}
+
 std::string SlowestSplit(const runtime::Metrics& metrics) {
   std::optional<int64_t> lowest_ms;
   std::string slowest;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "common/clock.h"
+#include "common/crash_point.h"
 #include "common/random.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/partition_path.h"
@@ -11,11 +13,13 @@
 #include "connectors/filesystem/sink/overwrite.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/sink_options.h"
-#include "formats/all_file_operations.h"
-#include "formats/all_formats.h"
+#include "connectors/filesystem/sink/table_record.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
+
+/// A listing that began before a switch is over by then.
+constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
 
 /// Files that readers decompress by their names cannot be put one behind the other under another.
 constexpr std::array<std::string_view, 8> kCompressedSuffixes = {
@@ -28,23 +32,6 @@ bool IsCompressed(std::string_view name) {
 
 bool IsBeingWritten(std::string_view name) {
   return name.find(kInProgressInfix) != std::string_view::npos || name.starts_with(kRawPrefix);
-}
-
-Result<FileLayout> LayoutOf(const TableInfo& table) {
-  FileLayout layout;
-  SLUICE_ASSIGN_OR_RETURN(layout.format, formats::FindFormat(table.options.at("format")));
-  layout.operations = &formats::FileOperationsOf(*layout.format);
-  layout.options =
-      formats::ExtractFormatOptions(table.options, std::string(layout.format->name) + ".");
-  std::vector<int> columns;
-  for (int column = 0; column < table.physical.column_count(); ++column) {
-    const auto& keys = table.partition_keys;
-    if (std::find(keys.begin(), keys.end(), table.physical.column(column).name) == keys.end()) {
-      columns.push_back(column);
-    }
-  }
-  layout.schema = table.physical.Select(columns);
-  return layout;
 }
 
 }  // namespace
@@ -60,7 +47,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   const auto name = table.options.find("partition.default-name");
   made->default_partition_name_ =
       name == table.options.end() ? std::string(kDefaultPartitionName) : name->second;
-  SLUICE_ASSIGN_OR_RETURN(made->layout_, LayoutOf(table));
+  SLUICE_ASSIGN_OR_RETURN(made->layout_, LayoutOfTable(table));
   const formats::Format& format = *made->layout_.format;
   const bool bulk = format.encoding == formats::Encoding::kBulk;
   if (bulk && (format.open_bulk_file == nullptr || format.make_bulk_writer == nullptr)) {
@@ -70,14 +57,17 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   }
   made->session_zone_ = context.session_zone;
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
+  made->journal_ = options.compaction.journal && !made->file_system_->has_directories();
   made->target_bytes_ = options.compaction.target_bytes;
+  made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
   if (header != made->layout_.options.options.end()) {
     SLUICE_ASSIGN_OR_RETURN(made->header_records_, ParseBooleanOption(header->second));
   }
   // The same for every statement over this table, so that the next one knows what a dead one left.
   made->lineage_ = MakeLineage("COMPACT TABLE", made->root_);
-  made->run_id_ = Random(Random::SystemSeed()).Uuid();
+  // Its uploads are known by it, and nobody ever has it again.
+  made->run_id_ = AttemptUuid(made->lineage_, "COMPACT TABLE", Random(Random::SystemSeed()).Uuid());
   return made;
 }
 
@@ -97,7 +87,15 @@ Status TableCompaction::CheckExchange(const std::string& directory, const std::s
       directory +
       " cannot do. Use 'auto-compaction' = 'true' in the job that writes the table, or INSERT INTO "
       "another table.");
-  if (!file_system_->has_directories()) return cannot;
+  if (!file_system_->has_directories()) {
+    return Status::Unsupported(
+        "COMPACT TABLE replaces the files of a partition in one step, which an object store cannot "
+        "do: " +
+        directory +
+        ". With 'compaction.switch' = 'journal' readers of Sluice see all old or all new files; "
+        "other readers may see both for the moment of the switch. Or use 'auto-compaction' = "
+        "'true' in the job that writes the table.");
+  }
   const std::string a = fs::JoinPath(staging, ".a");
   const std::string b = fs::JoinPath(staging, ".b");
   SLUICE_RETURN_NOT_OK(file_system_->CreateDirectories(a));
@@ -144,7 +142,8 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
                          .layout = &layout_,
                          .session_zone = session_zone_,
                          .pool = arrow::default_memory_pool(),
-                         .header_records = header_records_};
+                         .header_records = header_records_,
+                         .rate = rate_.get()};
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
     const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())
@@ -157,6 +156,128 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
   return handles;
 }
 
+// A predecessor that died: if all its new files are there the old ones go, else the new ones.
+Status TableCompaction::FinishEarlierJournals(const std::string& directory) {
+  SLUICE_ASSIGN_OR_RETURN(const auto uploads, file_system_->publisher().ListUnfinished(directory));
+  for (const auto& upload : uploads) {
+    const fs::FileInfo file{.path = upload.final_path};
+    if (UuidOfPartName(file.name(), lineage_)) {
+      SLUICE_RETURN_NOT_OK(file_system_->publisher().DropUnfinished(upload));
+    }
+  }
+  SLUICE_ASSIGN_OR_RETURN(const Journals journals, ReadJournals(*file_system_, root_));
+  for (const MergeJournal& journal : journals.open) {
+    const std::string place =
+        journal.directory.empty() ? root_ : fs::JoinPath(root_, journal.directory);
+    if (place != directory) continue;
+    bool all_new = true;
+    std::vector<std::string> added;
+    for (const std::string& name : journal.added) {
+      added.push_back(fs::JoinPath(place, name));
+      const auto there = file_system_->Stat(added.back());
+      if (!there.ok() && there.status().code() != StatusCode::kNotFound) return there.status();
+      all_new = all_new && there.ok();
+    }
+    if (!all_new) SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(added));
+    SLUICE_RETURN_NOT_OK(all_new ? RemoveOld(journal)
+                                 : file_system_->DeleteFile(JournalPath(root_, journal.id, false)));
+  }
+  // Who was listing when one of these was written has long been done.
+  const int64_t old_ms = Clock::System().NowMillis() - kDoneJournalsKeptMs;
+  auto entries = file_system_->List(fs::ParentPath(JournalPath(root_, "x", true)));
+  if (!entries.ok() && entries.status().code() != StatusCode::kNotFound) return entries.status();
+  for (size_t i = 0; entries.ok() && i < entries->size(); ++i) {
+    const fs::FileInfo& entry = (*entries)[i];
+    if (entry.name().ends_with(".done") && entry.modified_ms < old_ms) {
+      SLUICE_RETURN_NOT_OK(file_system_->DeleteFile(entry.path));
+    }
+  }
+  return {};
+}
+
+Status TableCompaction::SwitchByJournal(const std::string& directory,
+                                        const std::vector<fs::FileInfo>& files,
+                                        const std::vector<std::vector<size_t>>& bins,
+                                        std::vector<std::string>* handles) {
+  // Those that stay as they are come last, and are not touched.
+  std::vector<std::vector<size_t>> merged;
+  for (const auto& bin : bins) {
+    if (bin.size() > 1) merged.push_back(bin);
+  }
+  MergeJournal journal;
+  journal.id = run_id_ + "-" + std::to_string(next_number_);
+  journal.directory = directory == root_ ? "" : directory.substr(root_.size() + 1);
+  for (const auto& bin : merged) {
+    for (const size_t i : bin) journal.removed.emplace_back(files[i].name());
+  }
+  // Uploads of the final names: nobody sees them before they are completed.
+  SLUICE_ASSIGN_OR_RETURN(*handles, WriteStaged(files, merged, directory));
+  for (const std::string& handle : *handles) {
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
+    journal.added.emplace_back(fs::FileInfo{.path = info.final_path}.name());
+  }
+  for (const std::string& name : journal.removed) {
+    const auto there = file_system_->Stat(fs::JoinPath(directory, name));
+    if (there.ok()) continue;
+    for (const std::string& handle : *handles) {
+      SLUICE_RETURN_NOT_OK(file_system_->publisher().Abandon(handle));
+    }
+    return Status::Unavailable("The file " + name + " of " + directory +
+                               " has gone while it was merged. Nothing was replaced.");
+  }
+  SLUICE_CRASH_POINT("store.before_journal");
+  SLUICE_RETURN_NOT_OK(
+      file_system_->WriteWhole(JournalPath(root_, journal.id, false), EncodeJournal(journal)));
+  SLUICE_CRASH_POINT("store.after_journal");
+  for (Status& status : file_system_->publisher().Publish(*handles)) {
+    // The next statement takes it back.
+    SLUICE_RETURN_NOT_OK(std::move(status));
+  }
+  SLUICE_CRASH_POINT("store.after_switch");
+  return RemoveOld(journal);
+}
+
+Status TableCompaction::RemoveOld(const MergeJournal& journal) {
+  const std::string place =
+      journal.directory.empty() ? root_ : fs::JoinPath(root_, journal.directory);
+  std::vector<std::string> old;
+  for (const std::string& name : journal.removed) old.push_back(fs::JoinPath(place, name));
+  SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(old));
+  SLUICE_CRASH_POINT("store.after_removal");
+  SLUICE_RETURN_NOT_OK(
+      file_system_->WriteWhole(JournalPath(root_, journal.id, true), EncodeJournal(journal)));
+  return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
+}
+
+Status TableCompaction::LeaveRecord(const std::string& directory,
+                                    const std::vector<fs::FileInfo>& files,
+                                    const std::vector<std::vector<size_t>>& bins,
+                                    const std::vector<std::string>& handles) {
+  SLUICE_ASSIGN_OR_RETURN(const bool kept, HasRecords(*file_system_, root_));
+  if (!kept) return {};
+  const int64_t now_ms = Clock::System().NowMillis();
+  TableRecord record{.writer = std::string(kCompactTableWriter),
+                     .lineage = lineage_,
+                     .format = std::string(layout_.format->name),
+                     // Nobody goes back behind it: any number that is not used serves.
+                     .checkpoint = std::max(now_ms, last_record_ + 1),
+                     .final = true,
+                     .time_ms = now_ms};
+  last_record_ = record.checkpoint;
+  const auto relative = [this](const std::string& path) { return path.substr(root_.size() + 1); };
+  for (size_t i = 0; i < bins.size(); ++i) {
+    if (bins[i].size() < 2) continue;
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handles[i]));
+    RecordedMerge merge{
+        {relative(fs::JoinPath(directory, fs::FileInfo{.path = info.final_path}.name())), -1,
+         info.length_bytes},
+        {}};
+    for (const size_t file : bins[i]) merge.inputs.push_back(relative(files[file].path));
+    record.merged.push_back(std::move(merge));
+  }
+  return WriteRecord(*file_system_, root_, record);
+}
+
 Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
   CompactedPartition result;
   std::string directory = root_;
@@ -166,6 +287,7 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   }
   const std::string staging = StagingDirectory(directory, lineage_);
   SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
+  if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
   auto entries = file_system_->List(directory);
   if (entries.status().code() == StatusCode::kNotFound) {
     result.remark = "there are no files";
@@ -209,15 +331,25 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     result.remark = "its files are large enough";
     return result;
   }
-  SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
-  SLUICE_ASSIGN_OR_RETURN(const auto handles, WriteStaged(files, bins, staging));
-  SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
-  SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+  std::vector<std::string> handles;
+  if (journal_) {
+    SLUICE_RETURN_NOT_OK(SwitchByJournal(directory, files, bins, &handles));
+  } else {
+    SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
+    SLUICE_ASSIGN_OR_RETURN(handles, WriteStaged(files, bins, staging));
+    SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
+    SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+  }
+  SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());
   result.bytes_after = 0;
   for (const std::string& handle : handles) {
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
     result.bytes_after += info.length_bytes;
+  }
+  // By a journal, a file that stays as it is was not written again.
+  for (size_t i = handles.size(); i < bins.size(); ++i) {
+    result.bytes_after += files[bins[i].front()].size_bytes;
   }
   return result;
 }

@@ -3,6 +3,8 @@
 // The new content of a partition is written whole into a hidden directory beside it, and the two
 // change places in one step, as for INSERT OVERWRITE: at every instant a listing shows all old or
 // all new files. A statement that was killed is finished, or taken back, by the next one.
+// Object stores can do neither: there, and only if 'compaction.switch' = 'journal' says so, the
+// files are switched by a journal that readers of Sluice honour (partition/merge_journal.h).
 #pragma once
 
 #include <memory>
@@ -10,7 +12,9 @@
 #include <vector>
 
 #include "connectors/connector.h"
+#include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/rate_limit.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -35,11 +39,21 @@ class TableCompaction {
 
  private:
   TableCompaction() = default;
+  /// On an object store, by a journal (merge_journal.h).
+  Status FinishEarlierJournals(const std::string& directory);
+  Status SwitchByJournal(const std::string& directory, const std::vector<fs::FileInfo>& files,
+                         const std::vector<std::vector<size_t>>& bins,
+                         std::vector<std::string>* handles);
+  Status RemoveOld(const MergeJournal& journal);
   Status FinishEarlier(const std::string& directory, const std::string& staging);
   Status CheckExchange(const std::string& directory, const std::string& staging);
   /// Takes the staged files back when something else has written meanwhile.
   Status CheckUnchanged(const std::string& directory, const std::string& staging,
                         const std::vector<fs::FileInfo>& files);
+  /// Where the table keeps records.
+  Status LeaveRecord(const std::string& directory, const std::vector<fs::FileInfo>& files,
+                     const std::vector<std::vector<size_t>>& bins,
+                     const std::vector<std::string>& handles);
   /// Writes the bins below `staging`; returns the handles.
   Result<std::vector<std::string>> WriteStaged(const std::vector<fs::FileInfo>& files,
                                                const std::vector<std::vector<size_t>>& bins,
@@ -53,10 +67,13 @@ class TableCompaction {
   FileLayout layout_;
   TimeZone session_zone_;
   int64_t target_bytes_ = 0;
+  std::unique_ptr<RateLimit> rate_;
   bool header_records_ = false;
+  bool journal_ = false;
   std::string lineage_;
   std::string run_id_;  // Part of the new names: nobody ever has it again.
   int64_t next_number_ = 0;
+  int64_t last_record_ = 0;
 };
 
 }  // namespace sluice::connectors::filesystem

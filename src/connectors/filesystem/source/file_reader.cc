@@ -58,6 +58,11 @@ Result<runtime::SourceReader::PollResult> FileReader::Poll(runtime::Output& out)
   return done ? PollResult::kFinished : PollResult::kWaiting;
 }
 
+std::string FileReader::ProgressName(const FileSplit& split) {
+  return split.file.path + ":[" + std::to_string(split.begin) + "," + std::to_string(split.end) +
+         ")";
+}
+
 Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& out) {
   FileSplit& split = held_.front();
   if (!unit->status.ok() || unit->failed) {
@@ -91,8 +96,11 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
     split.records += unit->record_count;
     split.lines += unit->line_count;
   }
-  if (unit->fetched.last) {
+  if (!unit->fetched.last) {
+    progress_[ProgressName(split)] = {.position = split.position};
+  } else {
     for (size_t i = 0; i < unit->split_count; ++i) {
+      progress_[ProgressName(held_.front())] = {.position = held_.front().end, .read = true};
       watermarks_->RemoveSplit(held_.front().id());
       if (source_->done_files()) read_.push_back(std::move(held_.front()));
       held_.pop_front();
@@ -149,11 +157,22 @@ Status FileReader::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
   for (const FileSplit& split : held_) splits.push_back(EncodeSplit(split));
   state.PutStrings("splits", splits);
   if (source_->done_files()) source_->done_files()->OnRead(barrier.id, std::exchange(read_, {}));
+  std::map<std::string, int64_t> positions;
+  for (auto& [name, progress] : progress_) {
+    if (progress.reported_at == 0) progress.reported_at = barrier.id;
+    positions[name] = progress.position;
+  }
+  context_->metrics->SetPositions(context_->operator_id + "/" + std::to_string(subtask_),
+                                  std::move(positions));
   if (quarantine_) quarantine_->Snapshot(barrier.id, &state);
   return {};
 }
 
 Status FileReader::CheckpointComplete(runtime::CheckpointId id) {
+  std::erase_if(progress_, [id](const auto& entry) {
+    const Progress& progress = entry.second;
+    return progress.reported_at != 0 && progress.reported_at <= id;
+  });
   if (quarantine_) quarantine_->CheckpointComplete(id);
   if (source_->done_files()) source_->done_files()->CheckpointComplete(id);
   return {};

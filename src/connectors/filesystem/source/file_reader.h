@@ -5,6 +5,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "connectors/filesystem/source/file_source.h"
@@ -49,6 +50,14 @@ class FileReader final : public runtime::SourceReader {
   std::optional<QuarantineBuffer> quarantine_;
   std::deque<FileSplit> held_;   // In the order in which they are read.
   std::vector<FileSplit> read_;  // To their ends, since the last snapshot; for DoneFiles.
+  /// How far a split has come, for Metrics::SetPositions: until a complete checkpoint says so.
+  struct Progress {
+    int64_t position = 0;
+    bool read = false;                      // To its end.
+    runtime::CheckpointId reported_at = 0;  // First barrier that told it.
+  };
+  static std::string ProgressName(const FileSplit& split);
+  std::map<std::string, Progress> progress_;
   bool frozen_ = false;  // The last split asked for was refused for the time of a checkpoint.
   std::atomic<int64_t>* rows_in_ = nullptr;
   std::atomic<int64_t>* bytes_in_ = nullptr;

@@ -5,12 +5,14 @@
 
 #include "common/log.h"
 #include "common/text.h"
+#include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/partition/partition_path.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kListingThreads = 16;
+constexpr int kListingTries = 20;
 
 }  // namespace
 
@@ -72,9 +74,43 @@ std::vector<TableListing::Listing> TableListing::ListMany(
   return AskMany(directories, [this](const std::string& path) { return file_system_->List(path); });
 }
 
+TableListing::Listing TableListing::ListFiles(const std::string& directory) const {
+  return std::move(ListFilesOfMany({directory}).front());
+}
+
 std::vector<TableListing::Listing> TableListing::ListFilesOfMany(
     const std::vector<std::string>& directories) const {
-  return AskMany(directories, [this](const std::string& path) { return ListFiles(path); });
+  const auto list = [this](const std::string& path) { return ListVisible(path); };
+  std::vector<Listing> answers;
+  if (file_system_->has_directories()) {
+    answers = AskMany(directories, list);
+  } else {
+    // COMPACT TABLE may switch files at any moment of a listing that takes many requests.
+    bool whole = false;
+    for (int i = 0; i < kListingTries && !whole; ++i) {
+      const auto before = ReadJournals(*file_system_, root_);
+      if (!before.ok()) return {directories.size(), before.status()};
+      answers = AskMany(directories, list);
+      const auto after = ReadJournals(*file_system_, root_);
+      if (!after.ok()) return {directories.size(), after.status()};
+      whole = before->names == after->names;
+      for (Listing& answer : answers) {
+        whole = whole && (!answer.ok() || HonourJournals(*before, root_, &*answer));
+      }
+    }
+    if (!whole) {
+      return {directories.size(),
+              Status::Unavailable("The files of " + root_ +
+                                  " are switched again and again while they are listed.")};
+    }
+  }
+  for (Listing& answer : answers) {
+    if (!answer.ok() || !pattern_) continue;
+    std::erase_if(*answer, [this](const fs::FileInfo& file) {
+      return !pattern_->Matches(fs::PathOfUri(file.path));
+    });
+  }
+  return answers;
 }
 
 std::vector<TableListing::Listing> TableListing::AskMany(
@@ -130,23 +166,20 @@ bool TableListing::IsHiddenBelow(std::string_view path, std::string_view directo
   return false;
 }
 
-Result<std::vector<fs::FileInfo>> TableListing::ListFiles(const std::string& directory) const {
+TableListing::Listing TableListing::ListVisible(const std::string& directory) const {
   std::vector<fs::FileInfo> files;
-  const auto take = [&](const fs::FileInfo& file) {
-    if (!pattern_ || pattern_->Matches(fs::PathOfUri(file.path))) files.push_back(file);
-  };
   if (!file_system_->has_directories()) {
     // One request for a thousand files, whatever directories they are in.
     const auto all = file_system_->ListTree(directory);
     if (!all.ok() && all.status().code() != StatusCode::kNotFound) return all.status();
     for (size_t i = 0; all.ok() && i < all->size(); ++i) {
-      if (!IsHiddenBelow((*all)[i].path, directory)) take((*all)[i]);
+      if (!IsHiddenBelow((*all)[i].path, directory)) files.push_back((*all)[i]);
     }
     if (all.ok()) return files;
   }
   SLUICE_ASSIGN_OR_RETURN(const fs::FileInfo root, file_system_->Stat(directory));
   if (!root.is_directory) {
-    take(root);
+    files.push_back(root);
     return files;
   }
   std::vector<std::string> waiting = {directory};
@@ -163,7 +196,7 @@ Result<std::vector<fs::FileInfo>> TableListing::ListFiles(const std::string& dir
       if (entry.is_directory) {
         waiting.push_back(entry.path);
       } else {
-        take(entry);
+        files.push_back(entry);
       }
     }
   }

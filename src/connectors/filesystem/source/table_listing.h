@@ -54,6 +54,8 @@ class TableListing {
   const std::string& root() const { return root_; }
 
  private:
+  /// Whatever the pattern says.
+  Listing ListVisible(const std::string& directory) const;
   /// A directory on the way to partitions, with the keys that its path has given.
   struct Level {
     std::string path;

@@ -1,0 +1,177 @@
+#include "connectors/filesystem/sink/table_record.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+
+#include <arrow/buffer.h>
+#include <nlohmann/json.hpp>
+
+#include "common/text.h"
+#include "types/arrow_status.h"
+
+namespace sluice::connectors::filesystem {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kVersion = 1;
+constexpr std::string_view kSuffix = ".jsonl";
+
+Json ToJson(const RecordedFile& file) {
+  return {{"name", file.name}, {"rows", file.row_count}, {"bytes", file.size_bytes}};
+}
+
+RecordedFile FileOf(const Json& json) {
+  return {json.at("name").get<std::string>(), json.at("rows").get<int64_t>(),
+          json.at("bytes").get<int64_t>()};
+}
+
+TableRecord RecordOf(const Json& json) {
+  if (json.at("sluice_record").get<int>() != kVersion) {
+    throw std::runtime_error("it has a version that this program does not know");
+  }
+  TableRecord record;
+  record.writer = json.at("writer").get<std::string>();
+  record.lineage = json.at("sink").get<std::string>();
+  record.format = json.at("format").get<std::string>();
+  record.checkpoint = json.at("checkpoint").get<int64_t>();
+  record.previous = json.at("previous").get<int64_t>();
+  record.since = json.at("since").get<int64_t>();
+  record.final = json.at("final").get<bool>();
+  record.open_files = json.at("open_files").get<int64_t>();
+  record.time_ms = json.at("time_ms").get<int64_t>();
+  record.from = json.at("from").get<std::map<std::string, int64_t>>();
+  record.to = json.at("to").get<std::map<std::string, int64_t>>();
+  for (const Json& file : json.at("files")) record.files.push_back(FileOf(file));
+  for (const Json& merge : json.at("merged")) {
+    record.merged.push_back({FileOf(merge), merge.at("inputs").get<std::vector<std::string>>()});
+  }
+  record.committed = json.at("committed").get<std::vector<std::string>>();
+  record.marker = json.at("marker").get<std::string>();
+  record.replaced = json.at("replaced").get<std::vector<std::string>>();
+  return record;
+}
+
+Result<std::string> ReadText(fs::FileSystem& file_system, const std::string& path) {
+  SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenRead(path));
+  SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
+  SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
+  return bytes->ToString();
+}
+
+}  // namespace
+
+std::string EncodeRecord(const TableRecord& record) {
+  Json files = Json::array();
+  for (const RecordedFile& file : record.files) files.push_back(ToJson(file));
+  Json merged = Json::array();
+  for (const RecordedMerge& merge : record.merged) {
+    Json one = ToJson(merge.target);
+    one["inputs"] = merge.inputs;
+    merged.push_back(std::move(one));
+  }
+  const Json json = {{"sluice_record", kVersion},
+                     {"writer", record.writer},
+                     {"sink", record.lineage},
+                     {"format", record.format},
+                     {"checkpoint", record.checkpoint},
+                     {"previous", record.previous},
+                     {"since", record.since},
+                     {"final", record.final},
+                     {"open_files", record.open_files},
+                     {"time_ms", record.time_ms},
+                     {"from", record.from},
+                     {"to", record.to},
+                     {"files", std::move(files)},
+                     {"merged", std::move(merged)},
+                     {"committed", record.committed},
+                     {"marker", record.marker},
+                     {"replaced", record.replaced}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result<std::vector<TableRecord>> ParseRecords(std::string_view lines) {
+  std::vector<TableRecord> records;
+  int64_t number = 0;
+  for (const std::string_view line : Split(lines, '\n')) {
+    ++number;
+    if (line.empty()) continue;
+    try {
+      records.push_back(RecordOf(Json::parse(line)));
+    } catch (const std::exception& error) {
+      return Status::Corrupt("line " + std::to_string(number) +
+                             " is no record: " + Printable(error.what()));
+    }
+  }
+  return records;
+}
+
+std::string RecordPath(const std::string& root, const TableRecord& record) {
+  char number[32];
+  std::snprintf(number, sizeof(number), "-%012lld", static_cast<long long>(record.checkpoint));
+  return fs::JoinPath(fs::JoinPath(root, kRecordDirectory),
+                      record.lineage + number + std::string(kSuffix));
+}
+
+Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
+                   const TableRecord& record) {
+  const std::string path = RecordPath(root, record);
+  if (file_system.has_directories()) {
+    SLUICE_RETURN_NOT_OK(file_system.CreateDirectories(fs::ParentPath(path)));
+  }
+  return file_system.WriteWhole(path, EncodeRecord(record));
+}
+
+Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths) {
+  if (paths.size() < 2) return {};
+  std::string lines;
+  for (const std::string& path : paths) {
+    auto text = ReadText(file_system, path);
+    if (!text.ok() && text.status().code() == StatusCode::kNotFound) continue;
+    SLUICE_RETURN_NOT_OK(text.status());
+    lines += *text;
+  }
+  SLUICE_RETURN_NOT_OK(file_system.WriteWhole(paths.back(), lines));
+  return file_system.DeleteFiles({paths.begin(), paths.end() - 1});
+}
+
+Result<bool> HasRecords(fs::FileSystem& file_system, const std::string& root) {
+  const auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
+  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return false;
+  SLUICE_RETURN_NOT_OK(entries.status());
+  return std::any_of(entries->begin(), entries->end(), [](const fs::FileInfo& entry) {
+    return !entry.is_directory && entry.name().ends_with(kSuffix);
+  });
+}
+
+Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::string& root) {
+  ReadRecordsResult result;
+  auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
+  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return result;
+  SLUICE_RETURN_NOT_OK(entries.status());
+  std::set<std::pair<std::string, int64_t>> seen;
+  for (const fs::FileInfo& entry : *entries) {
+    if (entry.is_directory || !entry.name().ends_with(kSuffix) || entry.name().starts_with(".")) {
+      continue;
+    }
+    auto text = ReadText(file_system, entry.path);
+    if (!text.ok() && text.status().code() == StatusCode::kNotFound) continue;  // Folded just now.
+    SLUICE_RETURN_NOT_OK(text.status());
+    auto records = ParseRecords(*text);
+    if (!records.ok()) {
+      result.damaged[entry.path] = records.status().message();
+      continue;
+    }
+    for (TableRecord& record : *records) {
+      if (!seen.emplace(record.lineage, record.checkpoint).second) continue;
+      result.records.push_back(std::move(record));
+    }
+  }
+  std::stable_sort(
+      result.records.begin(), result.records.end(),
+      [](const TableRecord& a, const TableRecord& b) { return a.time_ms < b.time_ms; });
+  return result;
+}
+
+}  // namespace sluice::connectors::filesystem

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# ctest: timeout=300
+"""Two processes, one job: one stands still, loses its lock and wakes up after another has taken the job. It must publish nothing.
+
+The lock's file is removed to stand for what a lost NFS lock or another machine looks like.
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
+failures = []
+
+
+def check(condition, what, text=""):
+    if not condition:
+        failures.append(what)
+        print(f"FAILED: {what}\n{str(text)[-3000:]}")
+    return condition
+
+
+class World:
+    def __init__(self, form, more=""):
+        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-fence-"))
+        self.table = self.directory / "t"
+        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
+        (self.directory / "in").mkdir()
+        self.count = 0
+        self.script = self.directory / "job.sql"
+        self.script.write_text(f"""SET 'execution.checkpointing.interval' = '200 ms';
+SET 'parallelism.default' = '2';
+CREATE TABLE src (id INT, dt STRING) WITH ('connector'='filesystem', 'path'='{self.directory}/in', 'format'='csv', 'source.monitor-interval'='100 ms');
+CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesystem', 'path'='{self.table}', 'format'='{form}',
+  'sink.record.enabled'='true', 'sink.partition-commit.policy.kind'='success-file'{more});
+INSERT INTO t SELECT id, dt FROM src;
+""")
+
+    def feed(self, count=300):
+        name = f"{self.count}.csv"
+        hidden = self.directory / "in" / f".{name}"
+        hidden.write_text("".join(f"{i},d{i % 3}\n" for i in range(self.count, self.count + count)))
+        hidden.rename(self.directory / "in" / name)
+        self.count += count
+
+    def start(self, name, stop_point=None):
+        log = self.directory / f"{name}.log"
+        environment = dict(self.environment, **({"SLUICE_STOP_POINT": stop_point} if stop_point else {}))
+        process = subprocess.Popen([SLUICE, "run", str(self.script)], stderr=log.open("a"), stdout=subprocess.DEVNULL, env=environment, cwd=self.directory)
+        process.log = log
+        return process
+
+    def ids(self):
+        found = []
+        for path in self.table.rglob("*part-*"):
+            if not any(part.startswith((".", "_")) for part in path.relative_to(self.table).parts):
+                found += [json.loads(line)["id"] if line.startswith("{") else int(line.split(",")[0]) for line in path.read_text().splitlines()]
+        return found
+
+    def wait_rows(self, process, seconds=40):
+        deadline = time.time() + seconds
+        while time.time() < deadline and process.poll() is None and len(self.ids()) < self.count:
+            time.sleep(0.1)
+        return sorted(self.ids()) == list(range(self.count))
+
+    def lock(self):
+        return next((self.directory / "state" / "sluice").glob("*/lock"))
+
+
+def is_stopped(process):
+    return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+
+def overtaken(form, point, more=""):
+    world = World(form, more)
+    what = f"{form}{more} at {point}"
+    world.feed()
+    old = world.start("old", point)
+    deadline = time.time() + 30
+    while time.time() < deadline and old.poll() is None and not is_stopped(old):
+        if point is None and len(world.ids()) > 0:
+            time.sleep(0.3)
+            old.send_signal(signal.SIGSTOP)
+        time.sleep(0.05)
+        if world.count < 3000 and point is not None:
+            world.feed(50)  # So that there are checkpoints with files.
+    if not check(old.poll() is None and is_stopped(old), f"{what} is reached", old.log.read_text()):
+        return old.kill()
+    refused = subprocess.run([SLUICE, "run", str(world.script)], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
+    check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr, f"{what}: the same machine refuses", refused.stderr)
+    refused = subprocess.run([SLUICE, "run", str(world.script), "--fresh"], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
+    check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr and world.lock().exists(), f"{what}: --fresh leaves the state of a job that runs", refused.stderr)
+    world.lock().unlink()
+    new = world.start("new")
+    world.feed()
+    check(world.wait_rows(new), f"{what}: the new process goes on, rows once", f"{len(world.ids())} of {world.count}\n" + new.log.read_text())
+    check("may still be alive" in new.log.read_text(), f"{what}: it says that it waits", new.log.read_text())
+    old.send_signal(signal.SIGCONT)
+    try:
+        code = old.wait(30)
+    except subprocess.TimeoutExpired:
+        code = None
+        old.kill()
+    check(code == 1 and "This process has been superseded" in old.log.read_text(), f"{what}: the old process ends with a clear message ({code})", old.log.read_text())
+    check(sorted(world.ids()) == list(range(world.count)), f"{what}: it has published nothing", sorted(world.ids())[:20])
+    world.feed()
+    check(world.wait_rows(new), f"{what}: the new process is not disturbed", new.log.read_text())
+    time.sleep(0.6)
+    new.send_signal(signal.SIGTERM)
+    check(new.wait(30) == 0, f"{what}: it stops", new.log.read_text())
+    check(sorted(world.ids()) == list(range(world.count)), f"{what}: rows once at the end", f"{len(world.ids())} of {world.count}")
+    done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment)
+    check(done.returncode == 0, f"{what}: verify", done.stdout + done.stderr)
+    again = world.start("again")
+    world.feed()
+    check(world.wait_rows(again), f"{what}: it resumes once more", again.log.read_text())
+    check("may still be alive" not in again.log.read_text(), f"{what}: after a stop nobody waits", again.log.read_text())
+    again.kill()
+    again.wait()
+    after_kill = world.start("after-kill")
+    world.feed()
+    check(world.wait_rows(after_kill) and "may still be alive" not in after_kill.log.read_text(), f"{what}: nor after a kill on this machine", after_kill.log.read_text())
+    after_kill.send_signal(signal.SIGTERM)
+    after_kill.wait(30)
+
+
+SPANNING = ", 'sink.rolling-policy.rollover-interval'='1 s', 'sink.rolling-policy.check-interval'='200 ms'"
+
+
+def test_at_any_moment():
+    overtaken("csv", None)
+
+
+def test_before_the_commit_point():
+    overtaken("csv", "checkpoint.before_metadata_rename:3")
+
+
+def test_behind_the_commit_point():
+    overtaken("json", "checkpoint.after_metadata_rename:3", SPANNING)
+
+
+def test_while_publishing():
+    overtaken("csv", "fs.before_rename:2")
+    overtaken("csv", "sink.before_publish:2", ", 'auto-compaction'='true'")
+
+
+def test_before_a_partition_commit():
+    overtaken("csv", "sink.before_partition_commit:2")
+
+
+def test_stopped_in_good_order_and_moved_away():
+    """What a stop has published may be moved before the next start: the checkpoint beside it says that all was there."""
+    for more in ["", ", 'auto-compaction'='true'"]:
+        world = World("csv", more)
+        world.feed()
+        job = world.start("first")
+        world.wait_rows(job)
+        time.sleep(0.5)
+        world.feed()
+        time.sleep(0.1)
+        job.send_signal(signal.SIGTERM)
+        check(job.wait(30) == 0, "stop", job.log.read_text())
+        check(list((world.directory / "state" / "sluice").glob("*/chk-*/_published")), "the last checkpoint is marked")
+        (world.table / "dt=d1").rename(world.directory / "archive")
+        moved = len(world.ids())
+        job = world.start("second")
+        world.feed()
+        deadline = time.time() + 30
+        while time.time() < deadline and job.poll() is None and len(world.ids()) < moved + 300:
+            time.sleep(0.1)
+        check(job.poll() is None and len(world.ids()) == moved + 300, f"it starts again without the partition ({more})", job.log.read_text())
+        job.send_signal(signal.SIGTERM)
+        check(job.wait(30) == 0, "second stop", job.log.read_text())
+
+
+def main():
+    for name, test in sorted(globals().items()):
+        if name.startswith("test_") and (len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])):
+            print(name, flush=True)
+            test()
+    print(f"{len(failures)} failure(s)")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
