@@ -224,9 +224,7 @@ Status BucketSet::WriteBulk(Bucket* bucket, const Batch& rows, int64_t now_ms) {
 void BucketSet::CheckRoom() {
   fs::Publisher& publisher = file_system_->publisher();
   CountUploads();
-  // What waits to be sent may take a quarter of a job's memory.
-  const int64_t at_most = context_.budget == nullptr ? std::numeric_limits<int64_t>::max()
-                                                     : context_.budget->limit_bytes() / 4;
+  const int64_t at_most = MostUploadBytes();
   if (waiting_for_room_ || publisher.HasRoom(at_most)) return;
   waiting_for_room_ = true;
   io_->Submit([&publisher, at_most] { publisher.WaitForRoom(at_most); },
@@ -282,12 +280,17 @@ void BucketSet::StartClosing(std::unique_ptr<PartFile> file, PartitionRef partit
       });
 }
 
+int64_t BucketSet::MostUploadBytes() const {
+  return context_.budget == nullptr ? std::numeric_limits<int64_t>::max()
+                                    : context_.budget->limit_bytes() / 4;
+}
+
 Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
                                                       fs::FileSystem& file_system,
                                                       formats::RowEncoder* encoder, size_t index) {
   const WholeFile& file = files[index];
   fs::Publisher& publisher = file_system.publisher();
-  publisher.WaitForRoom();
+  publisher.WaitForRoom(set.MostUploadBytes());
   SLUICE_ASSIGN_OR_RETURN(auto writer, publisher.Open(paths[index], set.names_.tag));
   writer = CompressPart(std::move(writer), set.plan_.compression);
   std::unique_ptr<PartFile> part;

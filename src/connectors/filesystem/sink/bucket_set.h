@@ -135,6 +135,8 @@ class BucketSet {
  private:
   struct Closing;
   struct WholeJob;
+  /// What waits to be sent to a store may take a quarter of a job's memory.
+  int64_t MostUploadBytes() const;
   /// Jobs of whole files at once: each holds up to a piece of rows and an encoder.
   static constexpr size_t kWholeJobs = 16;
 
