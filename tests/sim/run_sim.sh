@@ -4,4 +4,8 @@
 set -euo pipefail
 program=${SLUICE_BUILD_DIR:?}/tests/tests_sim
 [[ -x $program ]] || exit 77
+while read -r seed why; do
+  [[ $seed =~ ^[0-9]+$ ]] || continue
+  "$program" --seeds 1 --from "$seed" >/dev/null || { echo "seed $seed is back: $why"; exit 1; }
+done <"$(dirname "${BASH_SOURCE[0]}")/pinned_seeds.txt"
 exec "$program" --seeds "${SLUICE_SIM_SEEDS:-2000}" "$@"

@@ -41,21 +41,36 @@ Result<std::vector<connectors::PartitionValues>> FindPartitions(
   return kept;
 }
 
+constexpr std::string_view kStandIn = "SHOW PARTITIONS";
+
+/// The first byte behind the two words.
+size_t TargetOffset(const std::string& text) {
+  const std::string upper = ToUpperAscii(text);
+  return upper.find("TABLE", upper.find("COMPACT")) + std::string_view("TABLE").size();
+}
+
 /// What follows the two words is what follows SHOW PARTITIONS.
 Result<sql::ParsedStatement> ParseTarget(const std::string& text) {
-  const std::string upper = ToUpperAscii(text);
-  const size_t words = upper.find("TABLE", upper.find("COMPACT"));
-  return sql::ParseStatement("SHOW PARTITIONS" + text.substr(words + std::string("TABLE").size()));
+  return sql::ParseStatement(std::string(kStandIn) + text.substr(TargetOffset(text)));
 }
 
-}  // namespace
-
-bool IsCompactTable(const sql::UnsupportedStatement& statement) {
-  return statement.feature == "COMPACT TABLE";
+/// Where a place of the text that ParseTarget parsed stands in the script.
+SourcePosition InScript(const sql::UnsupportedStatement& written, SourcePosition parsed) {
+  SourcePosition at = written.range.begin;
+  for (const char c : std::string_view(written.text).substr(0, TargetOffset(written.text))) {
+    if (c == '\n') {
+      ++at.line;
+      at.column = 1;
+    } else if ((static_cast<unsigned char>(c) & 0xC0) != 0x80) {
+      ++at.column;  // Columns count characters.
+    }
+  }
+  if (parsed.line > 1) return {at.line + parsed.line - 1, parsed.column};
+  at.column += std::max(0, parsed.column - 1 - static_cast<int>(kStandIn.size()));
+  return at;
 }
 
-Result<TextTable> ExecuteCompactTable(const sql::UnsupportedStatement& written,
-                                      const SessionState& state) {
+Result<TextTable> Execute(const sql::UnsupportedStatement& written, const SessionState& state) {
   SLUICE_ASSIGN_OR_RETURN(const sql::ParsedStatement parsed, ParseTarget(written.text));
   const auto& statement = parsed.statement->As<sql::ShowStatement>();
   SLUICE_ASSIGN_OR_RETURN(const catalog::CatalogManager::Found found,
@@ -92,6 +107,20 @@ Result<TextTable> ExecuteCompactTable(const sql::UnsupportedStatement& written,
                            std::to_string(result->bytes_after), result->remark});
   }
   return answer;
+}
+
+}  // namespace
+
+bool IsCompactTable(const sql::UnsupportedStatement& statement) {
+  return statement.feature == "COMPACT TABLE";
+}
+
+Result<TextTable> ExecuteCompactTable(const sql::UnsupportedStatement& written,
+                                      const SessionState& state) {
+  auto answer = Execute(written, state);
+  if (answer.ok() || !answer.status().position().known()) return answer;
+  const SourcePosition at = InScript(written, answer.status().position());
+  return Status(answer.status()).At(at);
 }
 
 }  // namespace sluice::engine

@@ -48,7 +48,12 @@ class DiskCheckpointStore final : public CheckpointStore {
     if (found >= 0) {
       SLUICE_ASSIGN_OR_RETURN(std::string id, ReadWholeFile(path, &disk_));
       // Written before the rename: an empty one was never ours.
-      if (!id.empty()) return JobId{std::move(id), true};
+      if (!id.empty()) {
+        // The rename may be one that was reported as failed, or not synced. If a power loss undid
+        // it, nobody would know the files of this job any more.
+        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        return JobId{std::move(id), true};
+      }
     }
     const std::string hidden = Join(directory_, ".job.inprogress");
     const int unlinked = disk_.Unlink(hidden);

@@ -210,7 +210,12 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     return result;
   }
   SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
-  SLUICE_ASSIGN_OR_RETURN(const auto handles, WriteStaged(files, bins, staging));
+  const auto staged = WriteStaged(files, bins, staging);
+  if (!staged.ok()) {
+    (void)file_system_->DeleteTree(staging);  // The reason counts, not what is left hidden.
+    return staged.status();
+  }
+  const std::vector<std::string>& handles = *staged;
   SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
   SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
   result.files_after = static_cast<int64_t>(bins.size());
