@@ -138,18 +138,31 @@ def store_suite(scale, seed):
     return Outcome("csv, json, raw, parquet", "S3 (versitygw)", f"tests/s3: {text.splitlines()[-1]}", 0, time.monotonic() - begin)
 
 
-def simulation(scale, seed):
-    """Seeds from 1 on, in pieces, so that a run that is cut off has counted what it did."""
+def seeds_of(words, count):
+    """Seeds from 1 on, in pieces: (seeds, crashes)."""
     program = os.environ.get("SLUICE_SIM", str(pathlib.Path(SLUICE).parent / "tests" / "tests_sim"))
-    begin = time.monotonic()
     seeds = crashes = 0
-    for first in range(1, int(100_000 * scale), 2000):
-        done = subprocess.run([program, "--seeds", "2000", "--from", str(first)], capture_output=True, text=True)
+    for first in range(1, count, 2000):
+        done = subprocess.run([program, *words, "--seeds", "2000", "--from", str(first)], capture_output=True, text=True)
         if done.returncode != 0:
             raise Failure(f"after {seeds} seeds: {done.stdout[-2000:]}")
         seeds += 2000
         crashes += int(re.search(r"(\d+) crashes", done.stdout).group(1))
+        if first % 10_000 == 1:
+            print(f"  {seeds} seeds", flush=True)
+    return seeds, crashes
+
+
+def simulation_of_the_sink(scale, seed):
+    begin = time.monotonic()
+    seeds, crashes = seeds_of([], int(100_000 * scale))
     return Outcome("csv, json, parquet", "simulated disk", f"{seeds} seeds, {crashes} crashes", 0, time.monotonic() - begin)
+
+
+def simulation_of_statements(scale, seed):
+    begin = time.monotonic()
+    seeds, crashes = seeds_of(["--statements"], int(50_000 * scale))
+    return Outcome("csv, json, debezium-json", "simulated disk", f"{seeds} seeds, {crashes} crashes", 0, time.monotonic() - begin)
 
 
 def many_partitions(scale, seed):
@@ -168,7 +181,7 @@ def many_partitions(scale, seed):
 
 SCENARIOS = [
     kills_with_a_broker, restarts_of_the_broker, matrix_on_disks, matrix_on_a_store, full_disk, really_full_disk, faulty_disk, slow_disk, jumping_clock, failing_store,
-    store_suite, many_partitions, simulation,
+    store_suite, many_partitions, simulation_of_the_sink, simulation_of_statements,
 ]
 
 
