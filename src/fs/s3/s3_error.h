@@ -29,9 +29,9 @@ enum class ErrorKind {
 ErrorKind Classify(const StoreError& error);
 
 /// kNotFound and kUploadGone become kNotFound, kExists kAlreadyExists, kNotOffered kUnsupported,
-/// kRetry and kFull a kUnavailable that can be retried, all else a kIoError that cannot. `operation` is
-/// "PutObject s3://bucket/key". Names code, endpoint, access key id and the option to look at;
-/// never the secret.
+/// kRetry and kFull a kUnavailable that can be retried, all else a kIoError that cannot.
+/// `operation` is "PutObject s3://bucket/key". Names code, endpoint, access key id and the option
+/// to look at; never the secret.
 Status ToStatus(const StoreError& error, const std::string& operation,
                 const BucketSettings& settings, const Credentials& credentials);
 
