@@ -1,5 +1,8 @@
 """What tests look at in a store, past Sluice: objects and unfinished uploads by plain requests, tables by pyarrow."""
 
+import datetime
+import hashlib
+import hmac
 import json
 import urllib.parse
 import urllib.request
@@ -10,12 +13,32 @@ import pyarrow.fs
 import pyarrow.parquet
 
 
-# Any signature will do for moto, but there must be one.
-SIGNED = {"Authorization": "AWS4-HMAC-SHA256 Credential=TEST/20200101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0", "Content-Type": "application/octet-stream"}
+# moto takes any key and any signature; versitygw this key only.
+KEY, SECRET, REGION = "AKIDSLUICE", "not-to-be-shown", "us-east-1"
+
+
+def signed_headers(address, method, data):
+    """The headers of a request, signed by AWS Signature Version 4 (AWS General Reference, "Create a signed request")."""
+    parts = urllib.parse.urlsplit(address)
+    now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    content = hashlib.sha256(data or b"").hexdigest()
+    headers = {"host": parts.netloc, "x-amz-content-sha256": content, "x-amz-date": now}
+    pairs = sorted(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
+    query = "&".join(f"{urllib.parse.quote(key, safe='-_.~')}={urllib.parse.quote(value, safe='-_.~')}" for key, value in pairs)
+    names = ";".join(headers)
+    canonical = "\n".join([method, parts.path or "/", query, *(f"{name}:{value}" for name, value in headers.items()), "", names, content])
+    scope = f"{now[:8]}/{REGION}/s3/aws4_request"
+    text = "\n".join(["AWS4-HMAC-SHA256", now, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+    key = ("AWS4" + SECRET).encode()
+    for word in (*scope.split("/"), text):
+        key = hmac.new(key, word.encode(), hashlib.sha256).digest()
+    headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={KEY}/{scope}, SignedHeaders={names}, Signature={key.hex()}"
+    headers["Content-Type"] = "application/octet-stream"
+    return headers
 
 
 def request(address, method="GET", data=None):
-    with urllib.request.urlopen(urllib.request.Request(address, method=method, data=data, headers=SIGNED), timeout=60) as response:
+    with urllib.request.urlopen(urllib.request.Request(address, method=method, data=data, headers=signed_headers(address, method, data)), timeout=60) as response:
         return response.read()
 
 
@@ -66,8 +89,11 @@ class Bucket:
     def put(self, key, data):
         request(self.url(key), "PUT", data)
 
+    def delete(self, key):
+        request(self.url(key), "DELETE")
+
     def file_system(self):
-        return pyarrow.fs.S3FileSystem(access_key="any", secret_key="any", endpoint_override=self.address, region="us-east-1")
+        return pyarrow.fs.S3FileSystem(access_key=KEY, secret_key=SECRET, endpoint_override=self.address, region=REGION)
 
     def ids(self, table, form):
         """The ids in all visible files of a table, read by pyarrow; json and raw by Python."""

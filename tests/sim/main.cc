@@ -1,5 +1,5 @@
 // Seeded simulation of whole jobs: `tests_sim SEED` runs one seed and tells what happens,
-// `tests_sim --seeds N [--from SEED]` many.
+// `tests_sim --seeds N [--from SEED]` many. With `--statements` in front: INSERTs in SQL.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -13,10 +13,15 @@ int main(int argc, char** argv) {
   uint64_t first = 1;
   uint64_t count = 500;
   bool verbose = false;
+  auto run = &sluice::sim::RunSeed;
+  std::string mode;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
-    if (argument == "--seeds" && value != nullptr) {
+    if (argument == "--statements") {
+      run = &sluice::sim::RunStatementSeed;
+      mode = "--statements ";
+    } else if (argument == "--seeds" && value != nullptr) {
       count = std::strtoull(argv[++i], nullptr, 10);
     } else if (argument == "--from" && value != nullptr) {
       first = std::strtoull(argv[++i], nullptr, 10);
@@ -25,7 +30,7 @@ int main(int argc, char** argv) {
       count = 1;
       verbose = true;
     } else {
-      std::fprintf(stderr, "Usage: sim [SEED | --seeds N [--from SEED]]\n");
+      std::fprintf(stderr, "Usage: sim [--statements] [SEED | --seeds N [--from SEED]]\n");
       return 2;
     }
   }
@@ -33,15 +38,16 @@ int main(int argc, char** argv) {
   sluice::sim::Outcome total;
   uint64_t failed = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const sluice::sim::Outcome outcome = sluice::sim::RunSeed(seed, verbose);
+    const sluice::sim::Outcome outcome = run(seed, verbose);
     total.steps += outcome.steps;
     total.crashes += outcome.crashes;
     total.restarts += outcome.restarts;
     total.checkpoints += outcome.checkpoints;
     if (outcome.problem.empty()) continue;
     ++failed;
-    std::printf("seed %llu: %s\n  replay: ./dev sim %llu\n", static_cast<unsigned long long>(seed),
-                outcome.problem.c_str(), static_cast<unsigned long long>(seed));
+    std::printf("seed %llu: %s\n  replay: ./dev sim %s%llu\n",
+                static_cast<unsigned long long>(seed), outcome.problem.c_str(), mode.c_str(),
+                static_cast<unsigned long long>(seed));
   }
   std::printf(
       "%llu seeds, %llu failed; %lld steps, %lld checkpoints, %lld restarts, %lld crashes\n",

@@ -77,7 +77,7 @@ void DrawTable(Random& random, Scenario* scenario) {
   }
 }
 
-void DrawShape(Random& random, const Scenario& scenario, Life* life) {
+void DrawShape(Random& random, Life* life) {
   life->seed = random.Next();
   life->parallelism = static_cast<int>(random.Between(1, 4));
   life->readers = static_cast<int>(random.Between(1, life->parallelism));
@@ -86,7 +86,6 @@ void DrawShape(Random& random, const Scenario& scenario, Life* life) {
   life->executor.io_delay_ms_max = Pick<int64_t>(random, {0, 2, 20, 100});
   life->executor.slow_io_one_in = Pick<uint64_t>(random, {0, 0, 50});
   life->executor.slow_io_ms = Pick<int64_t>(random, {500, 20'000});
-  (void)scenario;
 }
 
 void DrawTrouble(Random& random, Life* life) {
@@ -140,28 +139,58 @@ Scenario Scenario::Draw(uint64_t seed) {
   // Of its own, so that seeds keep what else they mean.
   Random sorting(seed ^ 0x50275);
   if (sorting.OneIn(3)) scenario.table_options["sink.sort-by-partition"] = "true";
-  scenario.settings.name = "sim";
-  runtime::CheckpointSettings& checkpoints = scenario.settings.checkpoints;
+  DrawSettings(random, &scenario.settings);
+  scenario.lives = DrawLives(random, &scenario.settings);
+  return scenario;
+}
+
+void DrawSettings(Random& random, runtime::JobSettings* settings) {
+  settings->name = "sim";
+  runtime::CheckpointSettings& checkpoints = settings->checkpoints;
   checkpoints.interval_ms = Pick<int64_t>(random, {10, 50, 400});
   checkpoints.min_pause_ms = Pick<int64_t>(random, {0, 0, 30});
   checkpoints.timeout_ms = Pick<int64_t>(random, {60, 2'000, 600'000});
   checkpoints.tolerable_failures = Pick<int64_t>(random, {0, 3, 1'000'000});
   checkpoints.retained = random.Between(1, 3);
-  scenario.settings.channel_bytes = Pick<int64_t>(random, {1, 10'000, 4 << 20});
-  scenario.settings.restart.initial_backoff_ms = 10;
-  scenario.settings.restart.max_backoff_ms = 1'000;
+  settings->channel_bytes = Pick<int64_t>(random, {1, 10'000, 4 << 20});
+  settings->restart.initial_backoff_ms = 10;
+  settings->restart.max_backoff_ms = 1'000;
+}
+
+std::vector<Life> DrawLives(Random& random, runtime::JobSettings* settings) {
+  std::vector<Life> lives;
   const int64_t troubles = random.Between(0, 4);
   for (int64_t i = 0; i <= troubles; ++i) {
-    Life& life = scenario.lives.emplace_back();
-    DrawShape(random, scenario, &life);
+    Life& life = lives.emplace_back();
+    DrawShape(random, &life);
     if (i < troubles) DrawTrouble(random, &life);
   }
   // Where nothing ever completes in time the last life would never end.
-  if (checkpoints.timeout_ms < 1'000) {
-    checkpoints.tolerable_failures = 1'000'000;
-    scenario.lives.back().executor = {.io_delay_ms_max = 1};
+  if (settings->checkpoints.timeout_ms < 1'000) {
+    settings->checkpoints.tolerable_failures = 1'000'000;
+    lives.back().executor = {.io_delay_ms_max = 1};
   }
-  return scenario;
+  return lives;
+}
+
+std::string ToString(const Life& life) {
+  std::string text = "\n  life: " + std::string(EndingText(life.ending)) + " at ";
+  text += life.crash_point.empty() ? "step " + std::to_string(life.ends_at_step)
+                                   : life.crash_point + ":" + std::to_string(life.crash_visit);
+  text += ", " + std::to_string(life.readers) + " readers, parallelism " +
+          std::to_string(life.parallelism) + ", exchange " +
+          std::to_string(static_cast<int>(life.exchange)) + ", failures " +
+          std::to_string(life.failures) + ", sync faults " + std::to_string(life.faults.sync);
+  return text;
+}
+
+runtime::OperatorSpec SaboteurOf(const Life& life) {
+  const auto failures_left = std::make_shared<int>(life.failures);
+  return {"", "Saboteur",
+          [every = life.fail_every_batches,
+           failures_left](int) -> Result<std::unique_ptr<runtime::Operator>> {
+            return std::make_unique<Saboteur>(every, failures_left);
+          }};
 }
 
 std::string Scenario::ToString() const {
@@ -170,15 +199,7 @@ std::string Scenario::ToString() const {
                      std::to_string(*settings.checkpoints.interval_ms) + " ms, timeout " +
                      std::to_string(settings.checkpoints.timeout_ms) + " ms";
   for (const auto& [key, value] : table_options) text += "\n  " + key + " = " + value;
-  for (const Life& life : lives) {
-    text += "\n  life: " + std::string(EndingText(life.ending)) + " at ";
-    text += life.crash_point.empty() ? "step " + std::to_string(life.ends_at_step)
-                                     : life.crash_point + ":" + std::to_string(life.crash_visit);
-    text += ", " + std::to_string(life.readers) + " readers, parallelism " +
-            std::to_string(life.parallelism) + ", exchange " +
-            std::to_string(static_cast<int>(life.exchange)) + ", failures " +
-            std::to_string(life.failures) + ", sync faults " + std::to_string(life.faults.sync);
-  }
+  for (const Life& life : lives) text += sim::ToString(life);
   return text;
 }
 
@@ -212,12 +233,7 @@ Result<runtime::JobGraph> MakeGraph(const Scenario& scenario, const Life& life,
   source.make_source = [shape]() -> Result<std::shared_ptr<runtime::Source>> {
     return MakeSimSource(shape);
   };
-  const auto failures_left = std::make_shared<int>(life.failures);
-  source.chain.push_back({"", "Saboteur",
-                          [every = life.fail_every_batches,
-                           failures_left](int) -> Result<std::unique_ptr<runtime::Operator>> {
-                            return std::make_unique<Saboteur>(every, failures_left);
-                          }});
+  source.chain.push_back(SaboteurOf(life));
   graph.vertices.push_back(std::move(source));
   for (size_t i = 0; i < plan.stages.size(); ++i) {
     connectors::SinkPlan::Stage& stage = plan.stages[i];

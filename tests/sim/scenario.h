@@ -35,6 +35,14 @@ struct Life {
   runtime::Exchange exchange = runtime::Exchange::kForward;
 };
 
+/// Checkpoints, restarts and channels of a job.
+void DrawSettings(Random& random, runtime::JobSettings* settings);
+/// Up to four lives with trouble and one without.
+std::vector<Life> DrawLives(Random& random, runtime::JobSettings* settings);
+std::string ToString(const Life& life);
+/// An operator that passes rows on and fails when `life` says so.
+runtime::OperatorSpec SaboteurOf(const Life& life);
+
 struct Scenario {
   SourceShape source;
   enum class Form { kCsv, kJson, kParquet };

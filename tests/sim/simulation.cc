@@ -6,7 +6,7 @@
 #include "common/crash_point.h"
 #include "oracle.h"
 #include "runtime/simulated_job.h"
-#include "scenario.h"
+#include "subject.h"
 
 namespace sluice::sim {
 namespace {
@@ -44,11 +44,34 @@ struct Counter final : runtime::JobListener {
   int64_t restarts = 0;
 };
 
+class ScenarioSubject final : public Subject {
+ public:
+  explicit ScenarioSubject(uint64_t seed) : scenario_(Scenario::Draw(seed)) {}
+  const std::vector<Life>& lives() const override { return scenario_.lives; }
+  const runtime::JobSettings& settings() const override { return scenario_.settings; }
+  std::string ToString() const override { return scenario_.ToString(); }
+  bool has_rows() const override { return scenario_.source.row_count > 0; }
+  Status Prepare(fs::FileSystem&) override { return {}; }
+  Result<runtime::JobGraph> MakeGraph(const Life& life, fs::FileSystems* file_systems,
+                                      const Clock* clock) override {
+    return sim::MakeGraph(scenario_, life, file_systems, clock);
+  }
+  std::string CheckVisible(const fs::FaultyDisk& disk) const override {
+    return sim::CheckVisible(scenario_, disk);
+  }
+  std::string CheckEnd(const fs::FaultyDisk& disk, bool disk_was_well) const override {
+    return sim::CheckEnd(scenario_, disk, disk_was_well);
+  }
+
+ private:
+  const Scenario scenario_;
+};
+
 class Simulation {
  public:
-  Simulation(uint64_t seed, bool verbose)
+  Simulation(uint64_t seed, bool verbose, std::unique_ptr<Subject> subject)
       : verbose_(verbose),
-        scenario_(Scenario::Draw(seed)),
+        subject_(std::move(subject)),
         random_(seed + 1),
         files_(random_.Next(), &clock_) {
     counter_.verbose = verbose;
@@ -64,10 +87,13 @@ class Simulation {
   }
 
   Outcome Run() {
-    if (verbose_) std::fprintf(stderr, "%s\n", scenario_.ToString().c_str());
-    for (size_t i = 0; i < scenario_.lives.size() && outcome_.problem.empty(); ++i) {
+    if (verbose_) std::fprintf(stderr, "%s\n", subject_->ToString().c_str());
+    if (const Status ready = subject_->Prepare(files_.current()); !ready.ok()) {
+      Note("preparing: " + ready.ToString());
+    }
+    for (size_t i = 0; i < subject_->lives().size() && outcome_.problem.empty(); ++i) {
       ended_ = false;
-      RunLife(scenario_.lives[i]);
+      RunLife(subject_->lives()[i]);
       if (verbose_) {
         std::fprintf(stderr, "  life %zu: step %lld, %lld checkpoints, %s\n", i + 1,
                      static_cast<long long>(outcome_.steps),
@@ -77,8 +103,8 @@ class Simulation {
       if (ended_) break;  // All is published: another life would begin anew.
     }
     if (outcome_.problem.empty())
-      outcome_.problem = CheckEnd(scenario_, files_.disk(), disk_was_well_);
-    outcome_.scenario = scenario_.ToString();
+      outcome_.problem = subject_->CheckEnd(files_.disk(), disk_was_well_);
+    outcome_.scenario = subject_->ToString();
     outcome_.checkpoints = counter_.checkpoints;
     outcome_.restarts = counter_.restarts;
     return outcome_;
@@ -101,22 +127,24 @@ class Simulation {
     if (ended_) return;
     // Killed between the removal of the last checkpoint and the exit: nobody can tell that from a
     // normal end.
-    if (scenario_.source.row_count > 0 && CheckEnd(scenario_, files_.disk(), true).empty()) {
+    if (subject_->has_rows() && subject_->CheckEnd(files_.disk(), true).empty()) {
       ended_ = true;
       return;
     }
     ++outcome_.crashes;
     life.ending == Ending::kPowerLoss ? files_.Crash() : files_.Kill();
-    if (outcome_.problem.empty()) outcome_.problem = CheckVisible(scenario_, files_.disk());
+    if (outcome_.problem.empty()) outcome_.problem = subject_->CheckVisible(files_.disk());
   }
 
   std::unique_ptr<runtime::SimulatedJob> Start(const Life& life, fs::Disk* state_disk) {
-    Result<runtime::JobGraph> graph = MakeGraph(scenario_, life, &files_, &clock_);
+    Result<runtime::JobGraph> graph = subject_->MakeGraph(life, &files_, &clock_);
     if (!graph.ok()) {
+      // Planning looks at the disk too. The process says so and ends; the next life goes on.
+      if (life.ending != Ending::kNone && graph.status().retriable()) return nullptr;
       Note("planning: " + graph.status().ToString());
       return nullptr;
     }
-    runtime::JobSettings settings = scenario_.settings;
+    runtime::JobSettings settings = subject_->settings();
     settings.job_id = random_.Uuid();
     runtime::SimulatedJob::Options options;
     options.seed = life.seed;
@@ -137,7 +165,7 @@ class Simulation {
       ++outcome_.steps;
       if (trap.sprung) return;
       if (++step % kLookEverySteps == 0) {
-        Note(CheckVisible(scenario_, files_.disk()));
+        Note(subject_->CheckVisible(files_.disk()));
         if (!outcome_.problem.empty()) return;
       }
       const bool at_end =
@@ -173,7 +201,7 @@ class Simulation {
 
   const bool verbose_;
   VirtualClock clock_{1'700'000'000'000};
-  const Scenario scenario_;
+  const std::unique_ptr<Subject> subject_;
   Random random_;
   fs::FaultyFileSystems files_;
   Counter counter_;
@@ -184,6 +212,16 @@ class Simulation {
 
 }  // namespace
 
-Outcome RunSeed(uint64_t seed, bool verbose) { return Simulation(seed, verbose).Run(); }
+std::unique_ptr<Subject> MakeScenarioSubject(uint64_t seed) {
+  return std::make_unique<ScenarioSubject>(seed);
+}
+
+Outcome RunSeed(uint64_t seed, bool verbose) {
+  return Simulation(seed, verbose, MakeScenarioSubject(seed)).Run();
+}
+
+Outcome RunStatementSeed(uint64_t seed, bool verbose) {
+  return Simulation(seed, verbose, MakeStatementSubject(seed)).Run();
+}
 
 }  // namespace sluice::sim

@@ -16,6 +16,9 @@ struct Outcome {
 };
 
 /// `verbose` prints each life to stderr.
+/// The file sink with a source of its own: scenario.h.
 Outcome RunSeed(uint64_t seed, bool verbose);
+/// An INSERT in SQL over tables on the disk: statement.h.
+Outcome RunStatementSeed(uint64_t seed, bool verbose);
 
 }  // namespace sluice::sim

@@ -5,6 +5,7 @@
 
 #include "formats/parquet/row_group_bounds.h"
 #include "formats/parquet/row_group_rows.h"
+#include "formats/parquet/storage_error.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::parquet_format {
@@ -67,6 +68,7 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
   try {
     SLUICE_RETURN_NOT_OK(opened->Load(file));
   } catch (const std::exception& error) {
+    SLUICE_RETURN_NOT_OK(StorageError(error));
     return OpenError(*file, size, error.what());
   }
   return std::unique_ptr<BulkFile>(std::move(opened));

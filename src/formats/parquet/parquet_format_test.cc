@@ -6,10 +6,12 @@
 #include <parquet/file_reader.h>
 
 #include "common/random.h"
+#include "common/text.h"
 #include "expr/builder.h"
 #include "formats/parquet/parquet_file.h"
 #include "formats/parquet/parquet_test_support.h"
 #include "formats/parquet/parquet_writer.h"
+#include "types/carried_status.h"
 
 namespace sluice::formats::parquet_format {
 namespace {
@@ -17,6 +19,68 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+
+/// A file whose storage gives up after some reads.
+class FailingFile final : public arrow::io::RandomAccessFile {
+ public:
+  FailingFile(const std::string& bytes, int reads_left, Status failure)
+      : file_(arrow::Buffer::FromString(bytes)),
+        reads_left_(reads_left),
+        failure_(std::move(failure)) {
+    set_mode(arrow::io::FileMode::READ);
+  }
+  arrow::Result<int64_t> GetSize() override { return file_.GetSize(); }
+  arrow::Result<int64_t> ReadAt(int64_t position, int64_t count, void* out) override {
+    if (--reads_left_ < 0) return ToArrow(failure_);
+    return file_.ReadAt(position, count, out);
+  }
+  arrow::Result<std::shared_ptr<arrow::Buffer>> ReadAt(int64_t position, int64_t count) override {
+    if (--reads_left_ < 0) return ToArrow(failure_);
+    return file_.ReadAt(position, count);
+  }
+  arrow::Result<int64_t> Read(int64_t count, void* out) override { return file_.Read(count, out); }
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Read(int64_t count) override {
+    return file_.Read(count);
+  }
+  arrow::Status Seek(int64_t position) override { return file_.Seek(position); }
+  arrow::Result<int64_t> Tell() const override { return file_.Tell(); }
+  arrow::Status Close() override { return file_.Close(); }
+  bool closed() const override { return file_.closed(); }
+
+ private:
+  arrow::io::BufferReader file_;
+  int reads_left_;
+  const Status failure_;
+};
+
+Status ReadAll(const Schema& schema, std::shared_ptr<arrow::io::RandomAccessFile> file) {
+  SLUICE_ASSIGN_OR_RETURN(const auto opened,
+                          kParquetFormat.open_bulk_file({{}, "parquet."}, {schema, {0}}, file, {}));
+  SLUICE_ASSIGN_OR_RETURN(const auto rows, opened->ReadPart(0));
+  return rows->Next().status();
+}
+
+// A store that is away, or an object that was replaced, is no damage: what can heal is tried again.
+TEST(ParquetFileTest, WhatStorageAnswersIsPassedOn) {
+  const Schema schema = NumberedSchema({SqlType::Bigint()});
+  std::vector<std::string> values;
+  for (int i = 0; i < 1000; ++i) values.push_back(std::to_string(i));
+  const std::string column = "[" + Join(values, ",") + "]";
+  const auto bytes = WriteFile(schema, {testing::BatchFromJson(schema, {column})});
+  ASSERT_TRUE(bytes.ok()) << bytes.status().ToString();
+  const Status away = Status::Unavailable("answered 503").Retriable(true);
+  const Status gone = Status::NotFound("answered 404");
+  int reads = 0;
+  for (; reads < 20; ++reads) {
+    const Status first = ReadAll(schema, std::make_shared<FailingFile>(*bytes, reads, away));
+    if (first.ok()) break;
+    EXPECT_TRUE(first.retriable()) << reads << ": " << first.ToString();
+    const Status second = ReadAll(schema, std::make_shared<FailingFile>(*bytes, reads, gone));
+    EXPECT_EQ(second.code(), StatusCode::kNotFound) << reads << ": " << second.ToString();
+  }
+  EXPECT_GE(reads, 2);  // The footer, and the rows.
+  EXPECT_LT(reads, 20);
+}
 
 TEST(ParquetOptionsTest, WrongValuesAreRefused) {
   const struct {

@@ -3,6 +3,7 @@
 #include <arrow/api.h>
 #include <parquet/exception.h>
 
+#include "formats/parquet/storage_error.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::parquet_format {
@@ -16,6 +17,7 @@ Result<std::unique_ptr<BulkFile::Rows>> RowGroupRows::Make(const ParquetOptions&
   try {
     SLUICE_RETURN_NOT_OK(rows->Open());
   } catch (const std::exception& error) {
+    SLUICE_RETURN_NOT_OK(StorageError(error));
     return rows->Damaged(error.what());
   }
   return std::unique_ptr<BulkFile::Rows>(std::move(rows));
@@ -49,6 +51,7 @@ Result<std::optional<Batch>> RowGroupRows::Next() {
   try {
     return ReadBatch();
   } catch (const std::exception& error) {
+    SLUICE_RETURN_NOT_OK(StorageError(error));
     return Damaged(error.what());
   }
 }

@@ -99,6 +99,29 @@ TEST(S3ClientTest, RetriesEnd) {
   EXPECT_GE(store.requests().size(), 3u);
 }
 
+TEST(S3ClientTest, AFullStoreIsAskedAgainAndSaysWhatToDo) {
+  struct Case {
+    int status;
+    std::string code;
+  };
+  for (const Case& test :
+       {Case{403, "QuotaExceeded"}, Case{400, "XMinioAdminBucketQuotaExceeded"}, Case{507, ""}}) {
+    int asked = 0;
+    Store store([&](const Store::Request&) {
+      return ++asked < 3 ? Store::Error(test.status, test.code) : Store::Http(200, "");
+    });
+    Client client(store.endpoint());
+    EXPECT_TRUE(PutHello(client).ok()) << test.code;
+    EXPECT_EQ(asked, 3) << test.code;
+    Store full([&](const Store::Request&) { return Store::Error(test.status, test.code); });
+    Client never(full.endpoint(), {{"s3.retry.timeout", "1 s"}});
+    const Status status = PutHello(never);
+    EXPECT_TRUE(status.retriable()) << test.code;
+    EXPECT_THAT(status.message(), AllOf(HasSubstr("The quota of the bucket 'lake'"),
+                                        HasSubstr("free space there"), HasSubstr(test.code)));
+  }
+}
+
 TEST(S3ClientTest, Pitfall17_4_ErrorsSayWhatWhereWhoAndWhatToDo) {
   struct Case {
     int status;

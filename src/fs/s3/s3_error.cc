@@ -49,7 +49,17 @@ constexpr KnownCode kKnownCodes[] = {
     {"IncompleteBody", ErrorKind::kRetry},
     {"BadDigest", ErrorKind::kRetry},
     {"XAmzContentSHA256Mismatch", ErrorKind::kRetry},
+    // Of Ceph and versitygw, MinIO, and MinIO's full disks.
+    {"QuotaExceeded", ErrorKind::kFull},
+    {"XMinioAdminBucketQuotaExceeded", ErrorKind::kFull},
+    {"XMinioStorageFull", ErrorKind::kFull},
+    {"InsufficientStorage", ErrorKind::kFull},
 };
+
+std::string RetryNote(const BucketSettings& settings) {
+  return "Requests are tried again for " + std::to_string(settings.retry_timeout_ms / 1000) +
+         " s ('" + (settings.dialect == Dialect::kS3 ? "s3" : "fs.oss") + ".retry.timeout').";
+}
 
 std::string Remedy(ErrorKind kind, const StoreError& error, const BucketSettings& settings,
                    const Credentials& credentials) {
@@ -77,9 +87,12 @@ std::string Remedy(ErrorKind kind, const StoreError& error, const BucketSettings
              settings.region_option() +
              (settings.endpoint_written ? " and " + settings.endpoint_option() : "") + " (now '" +
              settings.region + "').";
+    case ErrorKind::kFull:
+      return "The quota of the bucket '" + settings.bucket +
+             "' or the disks of the store are full: free space there, or have the quota raised. " +
+             RetryNote(settings);
     case ErrorKind::kRetry:
-      return "Requests are tried again for " + std::to_string(settings.retry_timeout_ms / 1000) +
-             " s ('" + (settings.dialect == Dialect::kS3 ? "s3" : "fs.oss") + ".retry.timeout').";
+      return RetryNote(settings);
     default:
       return "";
   }
@@ -95,6 +108,7 @@ StatusCode CodeOf(ErrorKind kind) {
     case ErrorKind::kNotOffered:
       return StatusCode::kUnsupported;
     case ErrorKind::kRetry:
+    case ErrorKind::kFull:
       return StatusCode::kUnavailable;
     default:
       return StatusCode::kIoError;
@@ -125,6 +139,8 @@ ErrorKind Classify(const StoreError& error) {
       return ErrorKind::kExists;
     case 501:
       return ErrorKind::kNotOffered;
+    case 507:
+      return ErrorKind::kFull;
     default:
       return error.http_status >= 500 ? ErrorKind::kRetry : ErrorKind::kOther;
   }
@@ -143,7 +159,8 @@ Status ToStatus(const StoreError& error, const std::string& operation,
   text += ".";
   const std::string remedy = Remedy(kind, error, settings, credentials);
   if (!remedy.empty()) text += " " + remedy;
-  return Status(CodeOf(kind), std::move(text)).Retriable(kind == ErrorKind::kRetry);
+  const bool retriable = kind == ErrorKind::kRetry || kind == ErrorKind::kFull;
+  return Status(CodeOf(kind), std::move(text)).Retriable(retriable);
 }
 
 }  // namespace sluice::fs::s3

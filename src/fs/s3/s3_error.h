@@ -12,6 +12,7 @@ namespace sluice::fs::s3 {
 
 enum class ErrorKind {
   kRetry,       // 5xx, 429, timeouts: the same request may succeed soon.
+  kFull,        // A quota or the store's disks: it may succeed when someone has made room.
   kNotFound,    // The object is not there.
   kUploadGone,  // The multipart upload was completed or aborted, or has expired.
   kExists,      // A condition failed: something has that name.
@@ -28,9 +29,9 @@ enum class ErrorKind {
 ErrorKind Classify(const StoreError& error);
 
 /// kNotFound and kUploadGone become kNotFound, kExists kAlreadyExists, kNotOffered kUnsupported,
-/// kRetry a kUnavailable that can be retried, all else a kIoError that cannot. `operation` is
-/// "PutObject s3://bucket/key". Names code, endpoint, access key id and the option to look at;
-/// never the secret.
+/// kRetry and kFull a kUnavailable that can be retried, all else a kIoError that cannot.
+/// `operation` is "PutObject s3://bucket/key". Names code, endpoint, access key id and the option
+/// to look at; never the secret.
 Status ToStatus(const StoreError& error, const std::string& operation,
                 const BucketSettings& settings, const Credentials& credentials);
 

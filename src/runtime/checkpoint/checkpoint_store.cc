@@ -60,7 +60,11 @@ class DiskCheckpointStore final : public CheckpointStore {
       SLUICE_ASSIGN_OR_RETURN(std::string id, ReadWholeFile(path, &disk_));
       // Written before the rename: an empty one was never ours.
       if (!id.empty()) {
-        directory_is_durable_ = true;  // Made so before the file was written: a restart saves that.
+        // The rename may be one that was reported as failed, or not synced. If a power loss undid
+        // it, nobody would know the files of this job any more. The directory itself was durable
+        // before the file was written.
+        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        directory_is_durable_ = true;
         return JobId{std::move(id), true};
       }
     }

@@ -115,6 +115,26 @@ TEST(CheckpointStoreTest, RetainsAsManyAsAsked) {
   EXPECT_TRUE(disk.AllFiles("/s").empty());
 }
 
+// A rename may have taken effect although it was reported as failed. Whoever goes by the name then
+// must make it durable first, or a power loss takes the name of files that are there.
+TEST(CheckpointStoreTest, AJobIdThatWasGivenOutOutlivesAPowerLoss) {
+  for (uint64_t seed = 1; seed <= 40; ++seed) {
+    fs::FaultyDisk disk(seed);
+    auto session = disk.NewSession();
+    disk.SetFaultRates({.rename = 1});
+    EXPECT_FALSE(MakeDiskCheckpointStore("/s/j", session.get())->ClaimJobId("first").ok());
+    disk.SetFaultRates({});
+    const auto claimed = MakeDiskCheckpointStore("/s/j", session.get())->ClaimJobId("second");
+    ASSERT_TRUE(claimed.ok()) << claimed.status().ToString();
+    disk.Crash();
+    session = disk.NewSession();
+    const auto after = MakeDiskCheckpointStore("/s/j", session.get())->ClaimJobId("third");
+    ASSERT_TRUE(after.ok()) << after.status().ToString();
+    EXPECT_EQ(after->id, claimed->id) << "seed " << seed;
+    EXPECT_TRUE(after->known);
+  }
+}
+
 TEST(CheckpointStoreTest, ADamagedNewestOneIsAnErrorAndNotPassedOver) {
   fs::FaultyDisk disk(1);
   auto session = disk.NewSession();

@@ -33,11 +33,13 @@ class Merger {
       }
       inputs.push_back(std::move(*input));
     }
-    if (inputs.size() == 1) return CopyBytes(inputs.front().get(), 0, out);
+    if (inputs.size() == 1) {
+      return CopyBytes(inputs.front().get(), 0, out).WithContext(While(0));
+    }
     if (layout_.operations->join_files != nullptr) {
       const Status joined =
           layout_.operations->join_files(layout_.options, layout_.schema, inputs, out, Context());
-      if (joined.code() != StatusCode::kUnsupported) return out->Explain(joined);
+      if (joined.code() != StatusCode::kUnsupported) return NameInput(inputs, out->Explain(joined));
     }
     return layout_.format->encoding == formats::Encoding::kRow ? Concatenate(inputs, out)
                                                                : Rewrite(inputs, out);
@@ -46,6 +48,28 @@ class Merger {
  private:
   formats::FormatContext Context() const {
     return {.session_zone = request_.session_zone, .pool = request_.pool};
+  }
+
+  std::string While(size_t input) const {
+    return "While reading " + request_.inputs[input] + " to merge it into " + request_.target + ".";
+  }
+
+  /// Joining says what is wrong, but not in which of the files: the first that cannot be opened.
+  Status NameInput(const std::vector<Input>& inputs, Status failure) const {
+    if (failure.ok() || layout_.format->open_bulk_file == nullptr) return failure;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto opened =
+          layout_.format->open_bulk_file(layout_.options, AllColumns(), inputs[i], Context());
+      if (!opened.ok()) return opened.status().WithContext(While(i));
+    }
+    return failure;
+  }
+
+  formats::ReadSchema AllColumns() const {
+    formats::ReadSchema schema{layout_.schema, {}};
+    schema.projection.resize(static_cast<size_t>(layout_.schema.column_count()));
+    std::iota(schema.projection.begin(), schema.projection.end(), 0);
+    return schema;
   }
 
   Status CopyBytes(arrow::io::RandomAccessFile* input, int64_t begin, PartStream* out) {
@@ -73,7 +97,9 @@ class Merger {
     for (size_t i = 0; i < inputs.size(); ++i) {
       int64_t begin = 0;
       if (i > 0 && !request_.compressed) {
-        SLUICE_ASSIGN_OR_RETURN(begin, FirstKeptByte(inputs[i].get()));
+        auto first = FirstKeptByte(inputs[i].get());
+        if (!first.ok()) return first.status().WithContext(While(i));
+        begin = *first;
         // The last record of a file needs no line end; two records do.
         SLUICE_ASSIGN_ARROW(const int64_t written, out->Tell());
         if (written > 0 && last_byte_ != '\n' && last_byte_ != '\r') {
@@ -81,7 +107,8 @@ class Merger {
           if (!ended.ok()) return out->Explain(FromArrow(ended));
         }
       }
-      SLUICE_RETURN_NOT_OK(CopyBytes(inputs[i].get(), begin, out));
+      const Status copied = CopyBytes(inputs[i].get(), begin, out);
+      if (!copied.ok()) return Status(copied).WithContext(While(i));
     }
     return {};
   }
@@ -114,14 +141,11 @@ class Merger {
     SLUICE_ASSIGN_OR_RETURN(
         const auto writer,
         layout_.format->make_bulk_writer(layout_.options, layout_.schema, stream, Context()));
-    formats::ReadSchema schema{layout_.schema, {}};
-    schema.projection.resize(static_cast<size_t>(layout_.schema.column_count()));
-    std::iota(schema.projection.begin(), schema.projection.end(), 0);
+    const formats::ReadSchema schema = AllColumns();
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Status copied = CopyRows(inputs[i], schema, *writer);
       if (!copied.ok()) {
-        return out->Explain(copied).WithContext("While reading " + request_.inputs[i] +
-                                                " to merge it into " + request_.target + ".");
+        return out->Explain(copied).WithContext(While(i));
       }
     }
     return out->Explain(writer->Finish());

@@ -4,6 +4,7 @@
 
 #include "common/crash_point.h"
 #include "common/text.h"
+#include "connectors/filesystem/partition/overwrite_marker.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "types/arrow_status.h"
 
@@ -144,9 +145,10 @@ class Replacer {
 };
 
 /// On object stores, where nothing is renamed: the new files are uploads of their final names,
-/// unseen until they are completed. A marker that lists the old files is written first, so that
-/// whoever comes back removes those and no others: files that someone has added meanwhile stay.
-/// From the first completion to the last removal a reader may see old and new rows.
+/// unseen until they are completed. A marker that lists the old and the new files is written first,
+/// so that whoever comes back removes the old ones and no others: files that someone has added
+/// meanwhile stay. From the first completion to the last removal a listing has old and new files;
+/// our own readers tell by the marker which of them count (overwrite_marker.h).
 class ObjectReplacer {
  public:
   ObjectReplacer(fs::FileSystem& file_system, const Replacement& replacement)
@@ -167,7 +169,7 @@ class ObjectReplacer {
       SLUICE_RETURN_NOT_OK(std::move(status));
     }
     SLUICE_CRASH_POINT("sink.after_publish");
-    SLUICE_ASSIGN_OR_RETURN(const auto old, ReadMarker());
+    SLUICE_ASSIGN_OR_RETURN(const auto old, OldFiles());
     SLUICE_CRASH_POINT("sink.before_exchange");
     SLUICE_RETURN_NOT_OK(file_system_.DeleteFiles(old));
     SLUICE_CRASH_POINT("sink.after_exchange");
@@ -186,24 +188,29 @@ class ObjectReplacer {
     return published.ok() && !published->is_directory && published->size_bytes == info.length_bytes;
   }
 
-  /// One line a file, relative to the directory. Names hold no line break that is not escaped.
   Status WriteMarker() {
-    std::string lines = std::string(kMarkerHead) + "\n";
+    OverwriteMarker marker;
     auto files = file_system_.ListTree(target_);
     if (!files.ok() && files.status().code() != StatusCode::kNotFound) return files.status();
     if (files.ok()) {
       for (const fs::FileInfo& file : *files) {
-        const std::string relative = file.path.substr(target_.size() + 1);
+        std::string relative = Relative(file.path);
         if (IsHidden(relative)) continue;
         if (relative.find('\n') != std::string::npos) {
           return Status::DataError("The name of " + Printable(file.path) +
                                    " holds a line break: remove the file before INSERT OVERWRITE.");
         }
-        lines += relative + "\n";
+        marker.old_files.push_back(std::move(relative));
       }
     }
-    return file_system_.WriteWhole(marker_, lines);
+    for (const std::string& handle : handles_) {
+      SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handle));
+      marker.new_files.push_back(Relative(info.final_path));
+    }
+    return file_system_.WriteWhole(marker_, EncodeOverwriteMarker(marker));
   }
+
+  std::string Relative(const std::string& path) const { return path.substr(target_.size() + 1); }
 
   static bool IsHidden(std::string_view relative) {
     for (const std::string_view component : Split(relative, '/')) {
@@ -212,24 +219,16 @@ class ObjectReplacer {
     return false;
   }
 
-  Result<std::vector<std::string>> ReadMarker() {
+  Result<std::vector<std::string>> OldFiles() {
     SLUICE_ASSIGN_OR_RETURN(const auto file, file_system_.OpenRead(marker_));
     SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
     SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
+    auto marker = DecodeOverwriteMarker(bytes->ToString());
+    if (!marker.ok()) return marker.status().WithContext("Cannot read " + marker_ + ".");
     std::vector<std::string> paths;
-    bool head = true;
-    const std::string text = bytes->ToString();
-    for (const std::string_view line : Split(text, '\n')) {
-      if (std::exchange(head, false)) {
-        if (line == kMarkerHead) continue;
-        return Status::Corrupt("The file " + marker_ + " is no marker of an INSERT OVERWRITE.");
-      }
-      if (!line.empty()) paths.push_back(fs::JoinPath(target_, line));
-    }
+    for (const std::string& name : marker->old_files) paths.push_back(fs::JoinPath(target_, name));
     return paths;
   }
-
-  static constexpr std::string_view kMarkerHead = "sluice overwrite 1";
 
   fs::FileSystem& file_system_;
   const std::string target_;

@@ -11,6 +11,8 @@
 #include <string>
 #include <string_view>
 
+#include "connectors/filesystem/partition/overwrite_marker.h"
+
 namespace sluice::connectors::filesystem {
 
 /// FNV-1a, finished by a mixer; the same in every release.
@@ -44,7 +46,6 @@ std::optional<std::string> LineageOfPartName(std::string_view name);
 std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming);
 
 inline constexpr std::string_view kInProgressInfix = ".inprogress.";
-inline constexpr std::string_view kOverwriteInfix = ".overwrite.";
 /// In front of a part file's name while it waits to be merged, and of what it is merged into.
 inline constexpr std::string_view kRawPrefix = ".uncompacted-";
 inline constexpr std::string_view kCompactedPrefix = "compacted-";

@@ -336,7 +336,12 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     SLUICE_RETURN_NOT_OK(SwitchByJournal(directory, files, bins, &handles));
   } else {
     SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
-    SLUICE_ASSIGN_OR_RETURN(handles, WriteStaged(files, bins, staging));
+    auto staged = WriteStaged(files, bins, staging);
+    if (!staged.ok()) {
+      (void)file_system_->DeleteTree(staging);  // The reason counts, not what is left hidden.
+      return staged.status();
+    }
+    handles = std::move(*staged);
     SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
     SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
   }

@@ -16,6 +16,8 @@ constexpr int64_t kMostSplitBytes = 128 << 20;
 constexpr int64_t kSplitsPerReader = 4;
 // Files taken up at a time, of a backlog of any size: some 5 MB of splits in a checkpoint.
 constexpr size_t kMostFilesAtOnce = 32'768;
+// A partition that is replaced between its listing and the look at its footers is listed again.
+constexpr int kMostListings = 5;
 
 }  // namespace
 
@@ -201,14 +203,18 @@ Result<std::vector<FileSplit>> FileDiscovery::MakeSplits(const std::vector<Found
 }
 
 Result<std::vector<FileSplit>> FileDiscovery::FindAll() {
-  auto files = FindFiles();
-  if (!files.ok()) {
-    const bool missing = files.status().code() == StatusCode::kNotFound;
-    return files.status().WithContext(
-        "Could not enumerate file splits of table " + spec_->table_identifier + "." +
-        (missing ? " Check its 'path', or write to the table first." : ""));
+  for (int listings = 1;; ++listings) {
+    auto files = FindFiles();
+    if (!files.ok()) {
+      const bool missing = files.status().code() == StatusCode::kNotFound;
+      return files.status().WithContext(
+          "Could not enumerate file splits of table " + spec_->table_identifier + "." +
+          (missing ? " Check its 'path', or write to the table first." : ""));
+    }
+    auto splits = MakeSplits(*files);
+    const bool replaced = splits.status().code() == StatusCode::kNotFound;
+    if (!replaced || listings == kMostListings) return splits;
   }
-  return MakeSplits(*files);
 }
 
 Result<std::vector<FileSplit>> FileDiscovery::FindNew(ProcessedPaths* seen,

@@ -110,6 +110,12 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
 }
 
 Status FileReader::Failure(const ReadUnit& unit) const {
+  if (unit.vanished) {
+    return Status(unit.status)
+        .WithContext("Cannot read " + held_.front().file.path +
+                     ", which was there when the table was listed: INSERT OVERWRITE, COMPACT TABLE "
+                     "or another program has replaced or removed it since. Run the query again.");
+  }
   if (!unit.status.ok())
     return Status(unit.status).WithContext("Cannot read " + held_.front().file.path + ".");
   return Status::DataError("Cannot read " + Describe(unit, unit.bad.front()));

@@ -1,18 +1,29 @@
 #include "connectors/filesystem/source/table_listing.h"
 
 #include <algorithm>
+#include <set>
 #include <thread>
 
 #include "common/log.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/merge_journal.h"
+#include "connectors/filesystem/partition/overwrite_marker.h"
 #include "connectors/filesystem/partition/partition_path.h"
+#include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kListingThreads = 16;
 constexpr int kListingTries = 20;
+// Only replacements that follow each other without a pause need more than two.
+constexpr int kMostListings = 20;
+
+Result<OverwriteMarker> ReadMarker(fs::FileSystem& file_system, const fs::FileInfo& found) {
+  SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenFound(found));
+  SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, found.size_bytes));
+  return DecodeOverwriteMarker(bytes->ToString());
+}
 
 }  // namespace
 
@@ -166,16 +177,54 @@ bool TableListing::IsHiddenBelow(std::string_view path, std::string_view directo
   return false;
 }
 
+TableListing::Listing TableListing::ListObjects(const std::string& directory) const {
+  for (int listings = 1;; ++listings) {
+    SLUICE_ASSIGN_OR_RETURN(auto all, file_system_->ListTree(directory));
+    std::vector<fs::FileInfo> files;
+    std::vector<fs::FileInfo> markers;
+    for (fs::FileInfo& file : all) {
+      if (IsOverwriteMarkerName(file.name()) && fs::ParentPath(file.path) == directory) {
+        markers.push_back(std::move(file));
+      } else if (!IsHiddenBelow(file.path, directory)) {
+        files.push_back(std::move(file));
+      }
+    }
+    if (markers.empty()) return files;
+    SLUICE_ASSIGN_OR_RETURN(const bool current, ApplyMarkers(directory, markers, &files));
+    if (current) return files;
+    if (listings == kMostListings) {
+      return Status::Unavailable("INSERT OVERWRITE replaces the content of " + directory +
+                                 " again and again while it is listed. Read it when it is done.");
+    }
+  }
+}
+
+Result<bool> TableListing::ApplyMarkers(const std::string& directory,
+                                        const std::vector<fs::FileInfo>& markers,
+                                        std::vector<fs::FileInfo>* files) const {
+  const auto relative = [&directory](const fs::FileInfo& file) {
+    return std::string_view(file.path).substr(directory.size() + 1);
+  };
+  std::set<std::string, std::less<>> present;
+  for (const fs::FileInfo& file : *files) present.emplace(relative(file));
+  std::set<std::string, std::less<>> hidden;
+  for (const fs::FileInfo& found : markers) {
+    const auto marker = ReadMarker(*file_system_, found);
+    if (marker.status().code() == StatusCode::kNotFound) return false;
+    if (!marker.ok()) return marker.status().WithContext("Cannot read " + found.path + ".");
+    HideReplaced(*marker, present, &hidden);
+  }
+  std::erase_if(*files, [&](const fs::FileInfo& file) { return hidden.contains(relative(file)); });
+  return true;
+}
+
 TableListing::Listing TableListing::ListVisible(const std::string& directory) const {
   std::vector<fs::FileInfo> files;
   if (!file_system_->has_directories()) {
     // One request for a thousand files, whatever directories they are in.
-    const auto all = file_system_->ListTree(directory);
+    const auto all = ListObjects(directory);
     if (!all.ok() && all.status().code() != StatusCode::kNotFound) return all.status();
-    for (size_t i = 0; all.ok() && i < all->size(); ++i) {
-      if (!IsHiddenBelow((*all)[i].path, directory)) files.push_back((*all)[i]);
-    }
-    if (all.ok()) return files;
+    if (all.ok()) return *all;
   }
   SLUICE_ASSIGN_OR_RETURN(const fs::FileInfo root, file_system_->Stat(directory));
   if (!root.is_directory) {

@@ -40,7 +40,8 @@ class TableListing {
   /// I/O errors are errors.
   Result<std::vector<PartitionDirectory>> ListPartitions() const;
   /// Visible files at any depth below `directory` (which may be a file itself), sorted by path. A
-  /// directory that vanishes meanwhile has none, `directory` itself must be there.
+  /// directory that vanishes meanwhile has none, `directory` itself must be there. On object stores
+  /// all old or all new files where INSERT OVERWRITE is replacing them.
   Result<std::vector<fs::FileInfo>> ListFiles(const std::string& directory) const;
 
   using Listing = Result<std::vector<fs::FileInfo>>;
@@ -69,6 +70,12 @@ class TableListing {
   std::vector<Listing> AskMany(const std::vector<std::string>& directories,
                                const std::function<Listing(const std::string&)>& ask) const;
   void WarnOfStray(const std::string& path) const;
+  /// All visible files below a directory of an object store.
+  Listing ListObjects(const std::string& directory) const;
+  /// Takes out what INSERT OVERWRITE has replaced, or not yet put in place. False when a marker is
+  /// gone already: what was listed is out of date.
+  Result<bool> ApplyMarkers(const std::string& directory, const std::vector<fs::FileInfo>& markers,
+                            std::vector<fs::FileInfo>* files) const;
   static bool IsHiddenBelow(std::string_view path, std::string_view directory);
 
   const std::shared_ptr<fs::FileSystem> file_system_;

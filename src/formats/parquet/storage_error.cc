@@ -1,0 +1,18 @@
+#include "formats/parquet/storage_error.h"
+
+#include <parquet/exception.h>
+
+#include "types/arrow_status.h"
+
+namespace sluice::formats::parquet_format {
+
+Status StorageError(const std::exception& error) {
+  const auto* thrown = dynamic_cast<const ::parquet::ParquetStatusException*>(&error);
+  // The library's own findings about the bytes have no detail; an errno and our own errors do.
+  if (thrown == nullptr || !thrown->status().IsIOError() || thrown->status().detail() == nullptr) {
+    return {};
+  }
+  return FromArrow(thrown->status());
+}
+
+}  // namespace sluice::formats::parquet_format

@@ -1,0 +1,9 @@
+#!/usr/bin/env python3
+# ctest: timeout=420
+"""Kills a job that writes container tables of every kind on local disks: see sink_matrix.py."""
+import sys
+
+from sink_matrix import Disk, main
+
+if __name__ == "__main__":
+    sys.exit(main(Disk, ("parquet", "avro", "orc"), rows=20000, per_second=400))
