@@ -100,7 +100,7 @@ def read_by_duckdb(folder, codec, form, what):
     files = f"{folder}/**/part-*"
     source = (f"read_json('{files}', format='newline_delimited', compression='{codec}')" if form == "json"
               else f"read_csv('{files}', header=false, compression='{codec}', names=['id','name'])")
-    got = duckdb.sql(f"SELECT count(*), count(DISTINCT id), sum(id) FROM {source}").fetchone()
+    got = duckdb.sql(f"SELECT count(*), count(DISTINCT id), sum(id) FROM {source}").fetchall()[0]
     check(got == (ROWS, ROWS, ROWS * (ROWS + 1) // 2), f"{what}: DuckDB reads {got}")
 
 

@@ -190,7 +190,8 @@ std::shared_ptr<CheckpointData> WithBlobs(CheckpointId id, char newest) {
 // A blob that has not changed is shared with the checkpoint before, and each folder is whole.
 TEST(CheckpointStoreTest, UnchangedBlobsAreNotWrittenAgain) {
   fs::FaultyDisk disk(1);
-  auto session = disk.NewSession();
+  auto store.reset();  // It must not outlive its session.
+  session = disk.NewSession();
   int64_t blob_files_written = 0;
   disk.SetOperationHook([&](std::string_view operation, const std::string& path) {
     if (operation == "create" && path.find("/blob-") != std::string::npos) ++blob_files_written;
