@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=180
+# ctest: timeout=500
 """CLEAN TABLE: goes only what no state names and no running job may still need; and what a job removes of its own when it starts."""
 import json
 import os
@@ -54,7 +54,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 
     def clean(self, words="", more="", code=0):
         script = self.script(f"CLEAN TABLE t {words};", more, name="clean.sql")
-        done = subprocess.run([SLUICE, "run", str(script), "--output", "json"], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=60)
+        done = subprocess.run([SLUICE, "run", str(script), "--output", "json"], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
         check(done.returncode == code, f"CLEAN TABLE {words} ends with {done.returncode}", done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()] if code == 0 else done.stderr
 
@@ -69,7 +69,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
     def hidden(self):
         return sorted(str(p.relative_to(self.table)) for p in self.table.rglob(".*") if p.is_file())
 
-    def wait(self, what, condition, process, seconds=30):
+    def wait(self, what, condition, process, seconds=120):
         deadline = time.time() + seconds
         while time.time() < deadline and process.poll() is None:
             if condition():
@@ -77,6 +77,14 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
             time.sleep(0.05)
         check(condition(), f"waited for {what}", pathlib.Path(process.log_path).read_text())
         return condition()
+
+    def named(self):
+        """Some checkpoint of the job names an open file."""
+        states = (self.directory / "state" / "sluice").glob("*/chk-*/state")
+        try:
+            return any(b".inprogress." in state.read_bytes() for state in states)
+        except FileNotFoundError:
+            return False
 
     def make_old(self):
         then = time.time() - 3 * 86400
@@ -129,6 +137,9 @@ def test_running_job_keeps_its_files():
     world = World()
     job = world.start(world.script("INSERT INTO t SELECT id, dt FROM src;"))
     world.feed("a.csv", 0, 10)
+    rows = world.clean("OLDER THAN '0 s'")
+    check(all(row["action"] == "kept" for row in rows), "before the first checkpoint", rows)
+    world.wait("a checkpoint that names them", world.named, job)
     if world.wait("open files", lambda: len(world.hidden()) == 2, job):
         world.make_old()
         rows = world.clean("OLDER THAN '1 s'")
@@ -142,33 +153,35 @@ def test_running_job_keeps_its_files():
     job = world.start(world.script("INSERT INTO t SELECT id, dt FROM src;"))
     world.feed("b.csv", 10, 10)
     time.sleep(1.5)
-    job.send_signal(signal.SIGTERM)
-    check(job.wait(30) == 0, "the job resumes after CLEAN TABLE", pathlib.Path(job.log_path).read_text())
+    check(job.poll() is None and len(world.hidden()) == 2, "the job resumes after CLEAN TABLE", pathlib.Path(job.log_path).read_text())
+    job.kill()
+    job.wait()
     world.make_old()
     # The state is thrown away: now they are orphans.
     for path in (world.directory / "state" / "sluice").iterdir():
         subprocess.run(["rm", "-rf", str(path)], check=True)
     rows = world.clean()
-    check(not world.hidden() and all(row["action"] == "removed" for row in rows), "without state they go", rows)
+    check(rows and not world.hidden() and all(row["action"] == "removed" for row in rows), "without state they go", rows)
 
 
 def test_savepoints_are_asked():
     world = World()
-    script = world.script("INSERT INTO t SELECT id, dt FROM src;")
+    # Files that wait to be merged until their partition is complete: hidden, and named by the savepoint.
+    more = ", 'auto-compaction'='true', 'compaction.scope'='partition', 'sink.partition-commit.delay'='1 h', 'sink.partition-commit.policy.kind'='success-file'"
+    script = world.script("INSERT INTO t SELECT id, dt FROM src;", more)
     job = world.start(script, "--savepoint-on-stop", str(world.directory / "savepoints"))
     world.feed("a.csv", 0, 10)
-    if world.wait("open files", lambda: len(world.hidden()) == 2, job):
-        time.sleep(0.6)
+    if world.wait("files to be merged", lambda: sum(".uncompacted-" in name and ".inprogress." not in name for name in world.hidden()) == 2, job):
         job.send_signal(signal.SIGTERM)
-        check(job.wait(30) == 0, "stop", pathlib.Path(job.log_path).read_text())
+        check(job.wait(120) == 0, "stop", pathlib.Path(job.log_path).read_text())
         before = world.hidden()
-        check(len(before) == 2, "a stop leaves its open files", before)
+        check(len(before) == 2, "a stop leaves what is to be merged", before)
         for path in (world.directory / "state" / "sluice").iterdir():
             if path.is_dir():
                 subprocess.run(["rm", "-rf", str(path)], check=True)
         world.make_old()
         rows = world.clean()
-        check(world.hidden() == before and all("savepoint-" in row["why"] for row in rows), "files that a savepoint names stay", rows)
+        check(world.hidden() == before and len(rows) == 2 and all("named by" in row["why"] and "savepoint-" in row["why"] for row in rows), "files that a savepoint names stay", rows)
         savepoint = next((world.directory / "savepoints").glob("savepoint-*/_metadata"))
         savepoint.write_bytes(savepoint.read_bytes()[:-3])
         messages = world.clean(code=1)
@@ -183,7 +196,7 @@ def test_job_removes_its_own_at_start():
     world.feed("a.csv", 0, 1000)
     # Dies with files that no checkpoint names.
     job = world.start(script, environment={"SLUICE_CRASH_POINT": "checkpoint.before_metadata_rename"})
-    job.wait(30)
+    job.wait(120)
     left = world.hidden()
     check(left, "the crash leaves files behind", left)
     stranger = world.place(f"dt=d0/.part-x-0-0{TAG}")
@@ -192,7 +205,7 @@ def test_job_removes_its_own_at_start():
     world.wait("the sweep", lambda: not set(left) & set(world.hidden()), job)
     check(stranger.exists(), "it removes nobody else's")
     job.send_signal(signal.SIGTERM)
-    job.wait(30)
+    job.wait(120)
     rows = world.clean()
     check([row["action"] for row in rows] == ["removed"] and not world.hidden(), "CLEAN TABLE removes the stranger's", rows)
 

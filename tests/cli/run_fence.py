@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=900
 """Two processes, one job: one stands still, loses its lock and wakes up after another has taken the job. It must publish nothing.
 
 The lock's file is removed to stand for what a lost NFS lock or another machine looks like.
@@ -62,7 +62,7 @@ INSERT INTO t SELECT id, dt FROM src;
                 found += [json.loads(line)["id"] if line.startswith("{") else int(line.split(",")[0]) for line in path.read_text().splitlines()]
         return found
 
-    def wait_rows(self, process, seconds=40):
+    def wait_rows(self, process, seconds=120):
         deadline = time.time() + seconds
         while time.time() < deadline and process.poll() is None and len(self.ids()) < self.count:
             time.sleep(0.1)
@@ -81,7 +81,7 @@ def overtaken(form, point, more=""):
     what = f"{form}{more} at {point}"
     world.feed()
     old = world.start("old", point)
-    deadline = time.time() + 30
+    deadline = time.time() + 120
     while time.time() < deadline and old.poll() is None and not is_stopped(old):
         if point is None and len(world.ids()) > 0:
             time.sleep(0.3)
@@ -91,9 +91,9 @@ def overtaken(form, point, more=""):
             world.feed(50)  # So that there are checkpoints with files.
     if not check(old.poll() is None and is_stopped(old), f"{what} is reached", old.log.read_text()):
         return old.kill()
-    refused = subprocess.run([SLUICE, "run", str(world.script)], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
+    refused = subprocess.run([SLUICE, "run", str(world.script)], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=120)
     check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr, f"{what}: the same machine refuses", refused.stderr)
-    refused = subprocess.run([SLUICE, "run", str(world.script), "--fresh"], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=30)
+    refused = subprocess.run([SLUICE, "run", str(world.script), "--fresh"], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=120)
     check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr and world.lock().exists(), f"{what}: --fresh leaves the state of a job that runs", refused.stderr)
     world.lock().unlink()
     new = world.start("new")
@@ -102,7 +102,7 @@ def overtaken(form, point, more=""):
     check("may still be alive" in new.log.read_text(), f"{what}: it says that it waits", new.log.read_text())
     old.send_signal(signal.SIGCONT)
     try:
-        code = old.wait(30)
+        code = old.wait(120)
     except subprocess.TimeoutExpired:
         code = None
         old.kill()
@@ -112,7 +112,7 @@ def overtaken(form, point, more=""):
     check(world.wait_rows(new), f"{what}: the new process is not disturbed", new.log.read_text())
     time.sleep(0.6)
     new.send_signal(signal.SIGTERM)
-    check(new.wait(30) == 0, f"{what}: it stops", new.log.read_text())
+    check(new.wait(120) == 0, f"{what}: it stops", new.log.read_text())
     check(sorted(world.ids()) == list(range(world.count)), f"{what}: rows once at the end", f"{len(world.ids())} of {world.count}")
     done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment)
     check(done.returncode == 0, f"{what}: verify", done.stdout + done.stderr)
@@ -126,7 +126,7 @@ def overtaken(form, point, more=""):
     world.feed()
     check(world.wait_rows(after_kill) and "may still be alive" not in after_kill.log.read_text(), f"{what}: nor after a kill on this machine", after_kill.log.read_text())
     after_kill.send_signal(signal.SIGTERM)
-    after_kill.wait(30)
+    after_kill.wait(120)
 
 
 SPANNING = ", 'sink.rolling-policy.rollover-interval'='1 s', 'sink.rolling-policy.check-interval'='200 ms'"
@@ -164,18 +164,18 @@ def test_stopped_in_good_order_and_moved_away():
         world.feed()
         time.sleep(0.1)
         job.send_signal(signal.SIGTERM)
-        check(job.wait(30) == 0, "stop", job.log.read_text())
+        check(job.wait(120) == 0, "stop", job.log.read_text())
         check(list((world.directory / "state" / "sluice").glob("*/chk-*/_published")), "the last checkpoint is marked")
         (world.table / "dt=d1").rename(world.directory / "archive")
         moved = len(world.ids())
         job = world.start("second")
         world.feed()
-        deadline = time.time() + 30
+        deadline = time.time() + 120
         while time.time() < deadline and job.poll() is None and len(world.ids()) < moved + 300:
             time.sleep(0.1)
         check(job.poll() is None and len(world.ids()) == moved + 300, f"it starts again without the partition ({more})", job.log.read_text())
         job.send_signal(signal.SIGTERM)
-        check(job.wait(30) == 0, "second stop", job.log.read_text())
+        check(job.wait(120) == 0, "second stop", job.log.read_text())
 
 
 def main():

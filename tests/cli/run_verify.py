@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=900
 """`sluice verify`: a clean job with kills verifies clean, and each damage is reported: a file that is gone, doubled, cut, a marker that is gone."""
 import json
 import os
@@ -55,7 +55,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
         return process
 
     def run(self, script, *arguments):
-        done = subprocess.run([SLUICE, "run", str(script), *arguments], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=60)
+        done = subprocess.run([SLUICE, "run", str(script), *arguments], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
         check(done.returncode == 0, f"run of {script}", done.stderr)
         return done
 
@@ -65,9 +65,17 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
             import pyarrow.parquet as parquet
 
             return sum(parquet.ParquetFile(p).metadata.num_rows for p in names)
+        if form == "orc":
+            import pyarrow.orc as orc
+
+            return sum(orc.ORCFile(p).nrows for p in names)
+        if form == "avro":
+            import fastavro
+
+            return sum(sum(1 for _ in fastavro.reader(p.open("rb"))) for p in names)
         return sum(len(p.read_text().splitlines()) for p in names)
 
-    def wait_rows(self, count, process, form="json", seconds=40):
+    def wait_rows(self, count, process, form="json", seconds=120):
         deadline = time.time() + seconds
         while time.time() < deadline and process.poll() is None:
             try:
@@ -81,7 +89,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 
     def verify(self, *arguments, target=None):
         command = [SLUICE, "verify", *(arguments or [str(target or self.table)]), "--output", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return done.returncode, lines, done.stderr
 
@@ -103,7 +111,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 
 def stop(process):
     process.send_signal(signal.SIGTERM)
-    code = process.wait(40)
+    code = process.wait(120)
     check(code == 0, f"stop ends with {code}", pathlib.Path(process.log_path).read_text())
 
 
@@ -116,7 +124,7 @@ def finished_job(form="parquet", more=""):
         world.feed(f"{i}.csv", i * 500, 500)
         process = world.start(script, point)
         try:
-            process.wait(15)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -257,9 +265,9 @@ def test_without_records_and_bad_usage():
     file.write_bytes(file.read_bytes()[:-4])
     world.expect_problem("a cut footer without records", "unreadable file", file.name)
     for arguments in [["/nowhere/at/all"], ["-f", str(script), "nope"], ["-f", str(script), "src", "extra"], [], ["-f", "/no/such.sql", "t"], [str(world.table), "--read-all"], ["--small-files", "many", str(world.table)]]:
-        done = subprocess.run([SLUICE, "verify", *arguments], capture_output=True, text=True, env=world.environment, timeout=60)
+        done = subprocess.run([SLUICE, "verify", *arguments], capture_output=True, text=True, env=world.environment, timeout=120)
         check(done.returncode == 2 and done.stderr, f"verify {arguments} is bad usage ({done.returncode})", done.stderr + done.stdout)
-    done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment, timeout=60)
+    done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment, timeout=120)
     check(done.returncode == 1 and "problem: unreadable file: " in done.stdout and "There are problems." in done.stdout, "text", done.stdout)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=420
+# ctest: timeout=600
 """Tables on an object store, end to end: against moto, killed at crash points, and through a proxy that spoils requests.
 
 Tests bear the numbers of the rules of other systems' mistakes that they show. What was written is read back by sluice and, past

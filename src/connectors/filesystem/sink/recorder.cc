@@ -59,6 +59,13 @@ void Recorder::AddMerge(runtime::CheckpointId checkpoint, const std::string& tar
                         const std::vector<std::string>& inputs) {
   RecordedMerge merge{{NameOf(target), row_count, size_bytes}, {}};
   for (const std::string& input : inputs) merge.inputs.push_back(NameOf(input));
+  // A state taken between two merges of one checkpoint has this one as done here and as to be done
+  // in the compactor.
+  for (const auto& [number, epoch] : epochs_) {
+    for (const RecordedMerge& known : epoch.merged) {
+      if (known.target.name == merge.target.name) return;
+    }
+  }
   epochs_[checkpoint].merged.push_back(std::move(merge));
 }
 

@@ -1,5 +1,7 @@
 #include "connectors/filesystem/sink/table_record.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "connectors/filesystem/sink/recorder.h"
@@ -36,6 +38,28 @@ TEST(TableRecordTest, ReadsBackWhatWasWritten) {
   }
 }
 
+TEST(TableRecordTest, FoldingKeepsEveryRecord) {
+  const std::string root = testing::TempDir() + "/table-record-" + std::to_string(::getpid());
+  const auto located = fs::FileSystems::Default().Locate(root);
+  ASSERT_TRUE(located.ok()) << located.status().ToString();
+  fs::FileSystem& file_system = *located->file_system;
+  EXPECT_FALSE(*HasRecords(file_system, root));
+  std::vector<std::string> paths;
+  for (int64_t checkpoint : {1, 2, 3}) {
+    ASSERT_TRUE(WriteRecord(file_system, root, Sample(checkpoint)).ok());
+    paths.push_back(RecordPath(root, Sample(checkpoint)));
+  }
+  // As after a crash in the middle: some are there twice.
+  ASSERT_TRUE(FoldRecords(file_system, paths).ok());
+  ASSERT_TRUE(WriteRecord(file_system, root, Sample(1)).ok());
+  const auto read = ReadRecords(file_system, root);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->records, (std::vector<TableRecord>{Sample(1), Sample(2), Sample(3)}));
+  EXPECT_TRUE(read->damaged.empty());
+  EXPECT_EQ(file_system.List(fs::JoinPath(root, kRecordDirectory))->size(), 2u);
+  ASSERT_TRUE(file_system.DeleteTree(root).ok());
+}
+
 TEST(RecorderTest, WhatIsNotRecordedIsInTheState) {
   Recorder first("/t");
   first.AddFile(1, "/t/dt=1/part-1", 10, 100);
@@ -66,6 +90,10 @@ TEST(RecorderTest, WhatIsNotRecordedIsInTheState) {
   EXPECT_EQ(record->files.size(), 2u);
   EXPECT_EQ(record->files[1].name, "/elsewhere/part-3");
   EXPECT_EQ(record->to.at("orders-0"), 16);
+  // A merge that is repeated after a restart is recorded once.
+  second.AddMerge(3, "/t/dt=1/compacted-part-1", 15, 150, {"/t/dt=1/part-1", "/t/dt=1/part-2"});
+  second.AddMerge(3, "/t/dt=1/compacted-part-1", 15, 150, {"/t/dt=1/part-1", "/t/dt=1/part-2"});
+  EXPECT_EQ(second.Make(3, false)->merged.size(), 1u);
   const std::string state = first.Encode();
   for (size_t size = 0; size < state.size(); ++size) {
     EXPECT_FALSE(Recorder("/t").Decode(state.substr(0, size)).ok()) << size;
