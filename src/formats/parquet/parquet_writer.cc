@@ -60,8 +60,8 @@ void AddBloomFilters(const ParquetOptions& options, const Schema& schema,
 constexpr int64_t kSampleRows = 1024;
 constexpr int64_t kLeastSampleRows = 256;
 
-/// Of at most kSampleRows hashes. A table of twice that: sorting them took a tenth of the time of a
-/// small file.
+/// Of at most kSampleRows hashes. A table of twice that: files of a few hundred rows are many, and
+/// sorting the hashes showed in their profile.
 int64_t CountDistinct(const std::vector<uint64_t>& hashes) {
   std::array<uint64_t, static_cast<size_t>(kSampleRows) * 2> seen{};
   int64_t distinct = 0;

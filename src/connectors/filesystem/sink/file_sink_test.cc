@@ -360,28 +360,37 @@ TEST(KnownPitfalls, Rule15_1_ManyPartitionsUnderASmallBudget) {
   constexpr int64_t kPartitions = 500;
   constexpr int64_t kBudget = 100 << 10;
   for (const formats::Format* format : {&kLines, &kPack}) {
-    SinkHarness job({.streaming = false, .format = format, .memory_bytes = kBudget});
-    job.pool.immediate = true;
-    ASSERT_OK(job.Start());
-    std::vector<TestRow> rows;
-    for (int64_t id = 0; id < 2'000; ++id) {
-      rows.push_back({id, "p" + std::to_string(id * 7919 % kPartitions)});
-      if (rows.size() < 100) continue;
-      ASSERT_OK(job.Write(0, rows));
-      rows.clear();
+    for (const std::string sorted : {"true", "false"}) {
+      SinkHarness job({.table_options = {{"sink.sort-by-partition", sorted}},
+                       .streaming = false,
+                       .format = format,
+                       .memory_bytes = kBudget});
+      job.pool.immediate = true;
+      ASSERT_OK(job.Start());
+      std::vector<TestRow> rows;
+      for (int64_t id = 0; id < 2'000; ++id) {
+        rows.push_back({id, "p" + std::to_string(id * 7919 % kPartitions)});
+        if (rows.size() < 100) continue;
+        ASSERT_OK(job.Write(0, rows));
+        rows.clear();
+      }
+      ASSERT_OK(job.FinishAndCommit());
+      EXPECT_TRUE(Once(job, 2'000)) << format->name;
+      // One batch may go over it: 100 buckets of 1 KiB.
+      EXPECT_LE(job.budget->peak_bytes(), kBudget + (110 << 10)) << format->name;
+      EXPECT_EQ(job.budget->used_bytes(), 0);
+      // Sorted, each partition gets one file; otherwise they are closed for want of room.
+      EXPECT_EQ(job.metrics.Value(runtime::metric::kEarlyRolls) == 0, sorted == "true");
+      EXPECT_TRUE(sorted == "false" || job.Visible().size() == 500) << format->name;
     }
-    ASSERT_OK(job.FinishAndCommit());
-    EXPECT_TRUE(Once(job, 2'000)) << format->name;
-    // One batch may go over it: 100 buckets of 1 KiB.
-    EXPECT_LE(job.budget->peak_bytes(), kBudget + (110 << 10)) << format->name;
-    EXPECT_EQ(job.budget->used_bytes(), 0);
-    EXPECT_GT(job.metrics.Value(runtime::metric::kEarlyRolls), 0) << format->name;
   }
 }
 
 TEST(KnownPitfalls, Rule15_2_LimitOnOpenFiles) {
   for (const formats::Format* format : {&kLines, &kPack}) {
-    SinkHarness job({.format = format, .configuration = {{"sluice.sink.max-open-files", "16"}}});
+    SinkHarness job({.table_options = {{"sink.sort-by-partition", "false"}},
+                     .format = format,
+                     .configuration = {{"sluice.sink.max-open-files", "16"}}});
     ASSERT_OK(job.Start());
     for (int64_t round = 0; round < 4; ++round) {
       std::vector<TestRow> rows;
