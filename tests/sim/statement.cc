@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/text.h"
+#include "connectors/all_connectors.h"
 #include "engine/definition/definition.h"
 #include "runtime/simulated_job.h"
 #include "sql/binder/binder.h"
