@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=600
 """Disks that are full, over quota, faulty, read-only or forbidden, and foreign files in a table: what a job says, and what it does.
 
 A stream writes csv and Parquet when the fault begins. What can heal (full, quota, I/O error) is tried again until it has; what cannot (rights, a

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=420
+# ctest: timeout=600
 """Kills a job that writes container tables of every kind on local disks: see sink_matrix.py."""
 import sys
 

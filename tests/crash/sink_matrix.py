@@ -270,13 +270,13 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
         for number, point in enumerate(rounds):
             process = self.start(self.script(1 + number // 2 % 2, self.per_second), point)
             try:
-                code = process.wait(30 if point else self.chance.uniform(0.3, 2.0))
+                code = process.wait(90 if point else self.chance.uniform(0.3, 2.0))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
                 code = None
                 if point:
-                    raise Failure(f"the crash point {point} was not reached within 30 s")
+                    raise Failure(f"the crash point {point} was not reached within 90 s")
             if code == 0:
                 raise Failure(f"the stream ended in round {number + 1} of {len(rounds)}: too few rows")
             if code not in (None, -signal.SIGKILL):

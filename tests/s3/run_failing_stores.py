@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=600
 """Stores that refuse in the middle of a job: what it says, and what it does.
 
 A stream writes a table through a proxy that begins to answer as stores do whose keys have ended, whose rights were taken, that are full or away. What can

@@ -30,7 +30,7 @@ RESULTS = ROOT / "tests" / "soak" / "results.json"
 REPORT = ROOT / "tests" / "RELIABILITY.md"
 HEAD = """# Reliability: the last long runs
 
-What `./dev soak` found when it was last run, scenario by scenario (`tests/soak/`). Rows are counted past Sluice, by pyarrow, fastavro, DuckDB and plain text: *lost* are rows
+What `./dev soak` found when it was last run, scenario by scenario (`tests/soak/`). *Rows* are input rows times tables. They are counted past Sluice, by pyarrow, fastavro, DuckDB and plain text: *lost* are rows
 that no visible file holds, *doubled* are rows that stand in two places. A run that finds one fails, and its line says so. The shorter forms of all of this
 are part of every test run: `tests/crash`, `tests/s3`, `tests/visibility`, `tests/sim`.
 

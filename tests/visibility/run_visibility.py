@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=600
 """Readers list and read whole tables in a loop while they are written: what docs/visibility.md promises, for each file system.
 
 Readers are Sluice, pyarrow and, on local disks, DuckDB. They watch streams that append (files closed at checkpoints, files that span

@@ -89,7 +89,10 @@ Result<std::optional<Batch>> RowGroupRows::ReadBatch() {
   std::shared_ptr<arrow::RecordBatch> from_arrow;
   if (arrow_batches_ != nullptr) {
     const arrow::Status status = arrow_batches_->ReadNext(&from_arrow);
-    if (!status.ok()) return Damaged(status.message());
+    if (!status.ok()) {
+      SLUICE_RETURN_NOT_OK(StorageError(status));
+      return Damaged(status.message());
+    }
     if (from_arrow == nullptr) return Damaged("it has fewer rows than its footer says");
     length = from_arrow->num_rows();
   }

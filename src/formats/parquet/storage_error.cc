@@ -6,13 +6,15 @@
 
 namespace sluice::formats::parquet_format {
 
+Status StorageError(const arrow::Status& status) {
+  // The library's own findings about the bytes have no detail; an errno and our own errors do.
+  if (!status.IsIOError() || status.detail() == nullptr) return {};
+  return FromArrow(status);
+}
+
 Status StorageError(const std::exception& error) {
   const auto* thrown = dynamic_cast<const ::parquet::ParquetStatusException*>(&error);
-  // The library's own findings about the bytes have no detail; an errno and our own errors do.
-  if (thrown == nullptr || !thrown->status().IsIOError() || thrown->status().detail() == nullptr) {
-    return {};
-  }
-  return FromArrow(thrown->status());
+  return thrown == nullptr ? Status() : StorageError(thrown->status());
 }
 
 }  // namespace sluice::formats::parquet_format

@@ -3,6 +3,8 @@
 
 #include <exception>
 
+#include <arrow/status.h>
+
 #include "common/status.h"
 
 namespace sluice::formats::parquet_format {
@@ -10,5 +12,6 @@ namespace sluice::formats::parquet_format {
 /// What storage answered, as it said it (not found, try again), when that is why the library has
 /// thrown `error`; OK when the bytes are at fault.
 Status StorageError(const std::exception& error);
+Status StorageError(const arrow::Status& status);
 
 }  // namespace sluice::formats::parquet_format
