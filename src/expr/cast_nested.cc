@@ -2,6 +2,7 @@
 #include <arrow/api.h>
 
 #include "expr/cast_internal.h"
+#include "types/map_keys.h"
 
 namespace sluice::expr::internal {
 
@@ -64,13 +65,17 @@ Result<ArrayPtr> CastMap(const CastJob& job) {
   Extent extent = RebasedOffsets(data, job.context.pool);
   const auto entries = std::static_pointer_cast<arrow::StructArray>(
       arrow::MakeArray(data.child_data[0])->Slice(extent.begin, extent.length));
-  SLUICE_ASSIGN_OR_RETURN(DataPtr keys, CastChild(entries->field(0), job.from.key().NotNull(),
-                                                  job.to.key().NotNull(), job));
+  SLUICE_ASSIGN_OR_RETURN(
+      ArrayPtr cast_keys,
+      CastArray(FromMapKeys(job.from.key(), entries->field(0)), job.from.key().WithNullable(true),
+                job.to.key().WithNullable(true), job.options, job.context));
+  SLUICE_ASSIGN_OR_RETURN(const ArrayPtr keys,
+                          ToMapKeys(job.to.key(), std::move(cast_keys), job.context.pool));
   SLUICE_ASSIGN_OR_RETURN(DataPtr items,
                           CastChild(entries->field(1), job.from.value(), job.to.value(), job));
   const std::shared_ptr<arrow::DataType> type = job.to.ToArrow();
   auto pairs = arrow::ArrayData::Make(type->field(0)->type(), extent.length, {nullptr},
-                                      {std::move(keys), std::move(items)}, 0);
+                                      {keys->data(), std::move(items)}, 0);
   return arrow::MakeArray(arrow::ArrayData::Make(
       type, data.length, {CopiedValidity(data, job.context.pool), extent.offsets},
       {std::move(pairs)}, data.GetNullCount()));

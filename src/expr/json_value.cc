@@ -6,6 +6,7 @@
 
 #include "common/base64.h"
 #include "expr/json_document.h"
+#include "types/map_keys.h"
 #include "types/value_text.h"
 
 namespace sluice::expr {
@@ -29,7 +30,11 @@ void AppendMap(const SqlType& type, const arrow::MapArray& map, int64_t row, std
   for (int64_t i = map.value_offset(row); i < map.value_offset(row + 1); ++i) {
     if (i > map.value_offset(row)) out->push_back(',');
     std::string key;
-    AppendValueText(type.key(), *map.keys(), i, TimeZone(), &key);
+    if (IsNullMapKey(map, i)) {
+      key = "null";
+    } else {
+      AppendValueText(type.key(), *map.keys(), i, TimeZone(), &key);
+    }
     AppendJsonQuoted(key, out);
     out->push_back(':');
     AppendJsonValue(type.value(), *map.items(), i, out);

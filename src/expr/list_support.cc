@@ -8,6 +8,7 @@
 
 #include "expr/cast.h"
 #include "expr/compare.h"
+#include "types/map_keys.h"
 
 namespace sluice::expr {
 
@@ -19,7 +20,9 @@ ListOperand::ListOperand(const KernelArgument& argument)
     return;
   }
   const auto& entries = static_cast<const arrow::StructArray&>(*child);
-  values_ = entries.field(0);
+  values_ = FromMapKeys(
+      argument.type->kind() == TypeKind::kMap ? argument.type->key() : argument.type->element(),
+      entries.field(0));
   items_ = entries.field(1);
 }
 
@@ -103,7 +106,8 @@ Result<ArrayPtr> ListResult::Finish(const ArrayPtr& values, const SqlType& type)
 
 Result<ArrayPtr> ListResult::FinishMap(const ArrayPtr& keys, const ArrayPtr& values,
                                        const SqlType& type) {
-  SLUICE_ASSIGN_OR_RETURN(ArrayPtr key, Gather(keys, positions_, pool_));
+  SLUICE_ASSIGN_OR_RETURN(ArrayPtr gathered, Gather(keys, positions_, pool_));
+  SLUICE_ASSIGN_OR_RETURN(const ArrayPtr key, ToMapKeys(type.key(), std::move(gathered), pool_));
   SLUICE_ASSIGN_OR_RETURN(ArrayPtr value, Gather(values, positions_, pool_));
   auto entries = arrow::ArrayData::Make(
       type.ToArrow()->field(0)->type(), key->length(), {nullptr},

@@ -5,6 +5,7 @@
 #include <arrow/api.h>
 
 #include "types/calendar.h"
+#include "types/map_keys.h"
 #include "types/text_writer.h"
 
 namespace sluice {
@@ -101,7 +102,11 @@ void AppendMap(const SqlType& type, const arrow::MapArray& map, int64_t row, con
   out->push_back('{');
   for (int64_t i = map.value_offset(row); i < map.value_offset(row + 1); ++i) {
     if (i > map.value_offset(row)) out->append(", ");
-    AppendValueText(type.key(), *map.keys(), i, zone, out);
+    if (IsNullMapKey(map, i)) {
+      out->append("NULL");
+    } else {
+      AppendValueText(type.key(), *map.keys(), i, zone, out);
+    }
     out->push_back('=');
     AppendValueText(type.value(), *map.items(), i, zone, out);
   }

@@ -8,6 +8,7 @@
 
 #include "common/base64.h"
 #include "common/cell_width.h"
+#include "types/map_keys.h"
 #include "types/value_text.h"
 
 namespace sluice::cli {
@@ -49,7 +50,11 @@ void AppendNestedJson(const SqlType& type, const arrow::Array& values, int64_t r
   for (int64_t i = maps.value_offset(row); i < maps.value_offset(row + 1); ++i) {
     if (i > maps.value_offset(row)) *out += ',';
     std::string key;
-    AppendValueText(type.key(), *maps.keys(), i, zone, &key);
+    if (IsNullMapKey(maps, i)) {
+      key = "null";
+    } else {
+      AppendValueText(type.key(), *maps.keys(), i, zone, &key);
+    }
     AppendJsonString(key, out);
     *out += ':';
     AppendJson(type.kind() == TypeKind::kMultiset ? SqlType::Int() : type.value(), *maps.items(), i,

@@ -5,6 +5,8 @@
 #include <arrow/array/array_primitive.h>
 #include <arrow/record_batch.h>
 
+#include "types/map_keys.h"
+
 namespace sluice::connectors::kafka {
 namespace {
 
@@ -43,7 +45,8 @@ std::vector<MessageHeader> EncodedBatch::headers(int64_t row) const {
     for (int64_t i = maps.value_offset(row); i < maps.value_offset(row) + maps.value_length(row);
          ++i) {
       const std::optional<std::string_view> value = Bytes(*maps.items(), i);
-      if (value) headers.push_back({Bytes(*maps.keys(), i).value_or(""), value});
+      if (value && !IsNullMapKey(maps, i))
+        headers.push_back({Bytes(*maps.keys(), i).value_or(""), value});
     }
   }
   if (header_list_ && header_list_->IsValid(row)) {

@@ -9,6 +9,7 @@
 #include <arrow/array/array_primitive.h>
 
 #include "types/calendar.h"
+#include "types/map_keys.h"
 #include "types/value_text.h"
 
 namespace sluice::connectors {
@@ -138,7 +139,11 @@ void AppendMap(const SqlType& type, const arrow::MapArray& maps, int64_t row, st
   const int64_t end = begin + maps.value_length(row);
   for (int64_t i = begin; i < end; ++i) {
     if (i > begin) *out += ", ";
-    AppendPrintedValue(type.key(), *maps.keys(), i, out);
+    if (IsNullMapKey(maps, i)) {
+      *out += "null";
+    } else {
+      AppendPrintedValue(type.key(), *maps.keys(), i, out);
+    }
     *out += '=';
     AppendPrintedValue(value_type, *maps.items(), i, out);
   }

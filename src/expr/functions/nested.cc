@@ -26,7 +26,6 @@ Result<ArrayPtr> MapKernel(const KernelCall& call) {
   SLUICE_ASSIGN_OR_RETURN(ArrayPtr key_values, Interleave(keys, call.row_count, call.context.pool));
   SLUICE_ASSIGN_OR_RETURN(ArrayPtr item_values,
                           Interleave(values, call.row_count, call.context.pool));
-  if (key_values->null_count() > 0) return Status::DataError("A key of a MAP is NULL");
   const ElementEqual equal = EqualIn(call.result_type.key(), key_values, key_values);
   ListResult result(call.row_count, call.context.pool);
   const auto width = static_cast<int64_t>(keys.size());

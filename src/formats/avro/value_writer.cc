@@ -9,6 +9,7 @@
 #include "common/text.h"
 #include "formats/avro/binary_output.h"
 #include "formats/text/swar.h"
+#include "types/map_keys.h"
 
 namespace sluice::formats::avro {
 namespace {
@@ -201,7 +202,8 @@ Status ValueWriter::WriteMap(const BoundColumn& column, int64_t row, OutputBuffe
   const int64_t end = column.list_end(row);
   if (end > begin) out->SetEnd(PutLong(end - begin, out->Room(kMaxLongBytes)));
   for (int64_t i = begin; i < end; ++i) {
-    if (keys.IsNull(i)) return Status::DataError("a key of a map is NULL");
+    if (IsNullMapKey(keys.text(i)))
+      return Status::DataError("a key of a map is NULL, which Avro cannot hold");
     SLUICE_RETURN_NOT_OK(WriteSized(keys, i, out));
     // Counts of a MULTISET are a union with null in Flink's schema.
     if (column.kind() == TypeKind::kMultiset) out->Put(kValueBranch);

@@ -11,6 +11,7 @@
 #include "formats/text/number_text.h"
 #include "formats/text/swar.h"
 #include "formats/text/temporal_text.h"
+#include "types/map_keys.h"
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -316,7 +317,8 @@ Status JsonRowWriter::WriteArray(const BoundColumn& column, const Names& names, 
 bool JsonRowWriter::IsReplaced(const BoundColumn& keys, int64_t entry, int64_t end) const {
   if (options_.map_null_key_mode != MapNullKeyMode::kLiteral) return false;
   const auto key = [&](int64_t i) {
-    return keys.IsNull(i) ? std::string_view(options_.map_null_key_literal) : keys.text(i);
+    return IsNullMapKey(keys.text(i)) ? std::string_view(options_.map_null_key_literal)
+                                      : keys.text(i);
   };
   if (key(entry) != options_.map_null_key_literal) return false;
   for (int64_t later = entry + 1; later < end; ++later) {
@@ -332,7 +334,7 @@ Status JsonRowWriter::WriteMap(const BoundColumn& column, const Names& names, in
   const int64_t end = column.list_end(row);
   bool first = true;
   for (int64_t i = column.list_begin(row); i < end; ++i) {
-    const bool null = keys.IsNull(i);
+    const bool null = IsNullMapKey(keys.text(i));
     if (null && options_.map_null_key_mode == MapNullKeyMode::kFail)
       return Status::DataError(kNullKey);
     if ((null && options_.map_null_key_mode == MapNullKeyMode::kDrop) || IsReplaced(keys, i, end))

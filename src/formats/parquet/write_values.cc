@@ -2,23 +2,26 @@
 
 #include <arrow/api.h>
 
+#include "types/map_keys.h"
+
 namespace sluice::formats::parquet_format {
 
 namespace {
 
-bool HasTimestamps(const SqlType& type) {
+/// Timestamps change their form, keys of maps are looked at.
+bool NeedsPreparing(const SqlType& type) {
   switch (type.kind()) {
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
       return true;
     case TypeKind::kArray:
     case TypeKind::kMultiset:
-      return HasTimestamps(type.element());
+      return NeedsPreparing(type.element());
     case TypeKind::kMap:
-      return HasTimestamps(type.key()) || HasTimestamps(type.value());
+      return true;  // Its keys are looked at.
     case TypeKind::kRow:
       return std::any_of(type.fields().begin(), type.fields().end(),
-                         [](const RowField& field) { return HasTimestamps(field.type); });
+                         [](const RowField& field) { return NeedsPreparing(field.type); });
     default:
       return false;
   }
@@ -31,7 +34,7 @@ class Preparer {
 
   Result<std::shared_ptr<arrow::Array>> Prepare(const SqlType& type,
                                                 const std::shared_ptr<arrow::Array>& values) {
-    if (!HasTimestamps(type)) return values;
+    if (!NeedsPreparing(type)) return values;
     if (type.is_timestamp()) {
       if (options_.write_int64) return TimestampsToInt64(*values, options_.int64_unit, pool_);
       if (type.kind() == TypeKind::kTimestampLtz) return values;  // An instant already.
@@ -53,6 +56,7 @@ class Preparer {
       }
       case TypeKind::kMap:
       case TypeKind::kMultiset: {
+        SLUICE_RETURN_NOT_OK(CheckKeys(*data));
         auto entries = data->child_data[0]->Copy();
         SLUICE_RETURN_NOT_OK(ReplaceChild(type.key(), entries.get(), 0));
         if (type.kind() == TypeKind::kMap)
@@ -74,6 +78,18 @@ class Preparer {
         return {};
       }
     }
+  }
+
+  static Status CheckKeys(const arrow::ArrayData& data) {
+    const arrow::MapArray map(data.Copy());
+    const int64_t end = map.value_offset(map.length());
+    for (int64_t i = map.value_offset(0); i < end; ++i) {
+      if (!IsNullMapKey(map, i)) continue;
+      return Status::DataError(
+          "Parquet does not support null keys in maps. Take such entries out, or write "
+          "COALESCE(key, …) into the map.");
+    }
+    return {};
   }
 
   Status ReplaceChild(const SqlType& type, arrow::ArrayData* data, size_t index) {
