@@ -141,6 +141,7 @@ class ColumnShredder {
     PathShredder shredder(path_, &leaf);
     shredder.Run(row_count_);
     SLUICE_ASSIGN_OR_RETURN(leaf.values, TakeSlots(path_.back().values, shredder.slots(), pool_));
+    if (!type.nullable()) SLUICE_RETURN_NOT_OK(DropNullsOfParents(shredder.slots(), &leaf));
     const bool repeated = std::any_of(path_.begin(), path_.end(), [](const Step& step) {
       return step.kind != Step::Kind::kLeaf && step.kind != Step::Kind::kField;
     });
@@ -149,6 +150,21 @@ class ColumnShredder {
                                                     [](const Step& s) { return s.nullable; });
     if (required) leaf.definition_levels.clear();
     leaves_->push_back(std::move(leaf));
+    return {};
+  }
+
+  /// Where a row above is NULL a required leaf has a slot without a value. The levels tell so;
+  /// Parquet's writer looks at the bitmap alone and would refuse the column.
+  Status DropNullsOfParents(const std::vector<int64_t>& slots, LeafValues* leaf) const {
+    if (leaf->values->null_count() == 0) return {};
+    for (size_t i = 0; i < slots.size(); ++i) {
+      if (slots[i] >= 0 && leaf->values->IsNull(static_cast<int64_t>(i)))
+        return Status::DataError("A field that is declared NOT NULL is NULL");
+    }
+    auto data = leaf->values->data()->Copy();
+    data->buffers[0] = nullptr;
+    data->null_count = 0;
+    leaf->values = arrow::MakeArray(data);
     return {};
   }
 

@@ -207,7 +207,19 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ToDecimal(const ArrayPtr& v
   if (arrow::is_integer(values->type_id())) {
     SLUICE_ASSIGN_OR_RETURN(decimals, Cast(values, arrow::decimal128(19, 0)));
   }
-  return Cast(decimals, type.ToArrow());
+  SLUICE_ASSIGN_OR_RETURN(ArrayPtr cast, Cast(decimals, type.ToArrow()));
+  // The bytes of a damaged file hold more digits than its schema promises.
+  const auto& numbers = static_cast<const arrow::Decimal128Array&>(*cast);
+  const auto most = arrow::Decimal128::GetMaxValue(type.precision());
+  for (int64_t row = 0; row < numbers.length(); ++row) {
+    if (numbers.IsNull(row)) continue;
+    const arrow::Decimal128 number(numbers.GetValue(row));
+    if (number <= most && -most <= number) continue;
+    bad_row_ = row;
+    return Status::DataError("The value " + number.ToString(type.scale()) + " does not fit " +
+                             type.WithNullable(true).ToString());
+  }
+  return cast;
 }
 
 Result<std::shared_ptr<arrow::Array>> ReadConverter::Cast(const ArrayPtr& values,
