@@ -14,6 +14,7 @@
 #include "formats/orc/run_length.h"
 #include "types/arrow_status.h"
 #include "types/calendar.h"
+#include "types/map_keys.h"
 #include "types/value_text.h"
 
 namespace sluice::formats::orc_format {
@@ -482,6 +483,9 @@ class ListReader final : public FileColumn {
       elements.push_back((*read)->data());
     }
     if (type_.kind() == TypeKind::kMap) {
+      SLUICE_ASSIGN_OR_RETURN(const ArrayPtr keys,
+                              ToMapKeys(type_.key(), arrow::MakeArray(elements[0]), source_.pool));
+      elements[0] = keys->data();
       elements = {
           arrow::ArrayData::Make(static_cast<const arrow::MapType&>(*arrow_type_).value_type(),
                                  total, {nullptr}, std::move(elements), 0)};

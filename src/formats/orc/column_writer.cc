@@ -9,6 +9,7 @@
 #include "formats/orc/orc_times.h"
 #include "formats/orc/text_writer.h"
 #include "formats/orc/wire.h"
+#include "types/map_keys.h"
 #include "types/value_text.h"
 
 namespace sluice::formats::orc_format {
@@ -53,6 +54,7 @@ class ByteWriter final : public ColumnWriter {
     const auto& bytes = static_cast<const arrow::Int8Array&>(values);
     for (int64_t row = begin; row < end; ++row) {
       stride_.AddInteger(bytes.Value(row));
+      if (bloom() != nullptr) bloom()->Add(HashOfInteger(bytes.Value(row)));
       SLUICE_RETURN_NOT_OK(data_.Append(static_cast<uint8_t>(bytes.Value(row))));
     }
     return {};
@@ -87,6 +89,7 @@ class IntegerWriter final : public ColumnWriter {
     const auto& integers = static_cast<const ArrowArray&>(values);
     for (int64_t row = begin; row < end; ++row) {
       stride_.AddInteger(integers.Value(row));
+      if (bloom() != nullptr) bloom()->Add(HashOfInteger(integers.Value(row)));
       SLUICE_RETURN_NOT_OK(data_.Append(integers.Value(row)));
     }
     return {};
@@ -118,6 +121,7 @@ class RealWriter final : public ColumnWriter {
       const double value = reals.Value(row);
       stride_.has_nan = stride_.has_nan || std::isnan(value);
       if (!std::isnan(value)) AddToRange(value, &stride_.reals);
+      if (bloom() != nullptr) bloom()->Add(HashOfReal(value));
     }
     const auto* const first = reals.raw_values() + begin;
     return data_.Append(
@@ -150,6 +154,7 @@ class BinaryWriter final : public ColumnWriter {
     for (int64_t row = begin; row < end; ++row) {
       const std::string_view value = binaries.GetView(row);
       stride_.total_bytes += value.size();
+      if (bloom() != nullptr) bloom()->Add(HashOfBytes(value));
       SLUICE_RETURN_NOT_OK(data_.Append(value));
       SLUICE_RETURN_NOT_OK(lengths_.Append(static_cast<int64_t>(value.size())));
     }
@@ -319,7 +324,8 @@ class ListWriter final : public ParentWriter {
     const int64_t last = lists.value_offset(end);
     if (type_.kind == OrcKind::kList) return children_[0]->Append(*lists.values(), first, last);
     const auto& maps = static_cast<const arrow::MapArray&>(values);
-    SLUICE_RETURN_NOT_OK(children_[0]->Append(*maps.keys(), first, last));
+    const SqlType key = SqlType::String();  // Keys of other types have no NULL.
+    SLUICE_RETURN_NOT_OK(children_[0]->Append(*FromMapKeys(key, maps.keys()), first, last));
     return children_[1]->Append(*maps.items(), first, last);
   }
   Status AppendPositions(std::vector<uint64_t>* positions) override {
@@ -425,6 +431,7 @@ Status ColumnWriter::Append(const arrow::Array& values, int64_t begin, int64_t e
 Status ColumnWriter::BeginStride() {
   if (!strides_.empty()) EndStride();
   Stride& stride = strides_.emplace_back();
+  if (has_bloom_) stride.bloom.emplace(settings_.bloom_values, settings_.bloom_share);
   SLUICE_RETURN_NOT_OK(present_.AppendPosition(&stride.present_positions));
   SLUICE_RETURN_NOT_OK(AppendPositions(&stride.positions));
   return BeginChildStrides();
@@ -454,14 +461,28 @@ Status ColumnWriter::AddIndex(StripeContent* stripe) {
   return {};
 }
 
+Status ColumnWriter::AddBloomFilters(StripeContent* stripe) {
+  WireWriter filters;
+  for (const Stride& stride : strides_) {
+    WireWriter filter;
+    stride.bloom->Write(&filter);
+    filters.Message(1, filter);
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::string bytes, settings_.codec->EncodeAll(filters.bytes()));
+  stripe->indexes.push_back({StreamKind::kBloomFilterUtf8, column_, std::move(bytes)});
+  return {};
+}
+
 Status ColumnWriter::Finish(StripeContent* stripe) {
   EndStride();
   SLUICE_RETURN_NOT_OK(FixPositions());
   if (settings_.row_index) SLUICE_RETURN_NOT_OK(AddIndex(stripe));
+  if (has_bloom_) SLUICE_RETURN_NOT_OK(AddBloomFilters(stripe));
   SLUICE_ASSIGN_OR_RETURN(std::string present, present_.Finish());
   if (stripe_.has_null) AddStream(StreamKind::kPresent, std::move(present), stripe);
   SLUICE_RETURN_NOT_OK(FinishStreams(stripe));
   stripe->encodings.push_back(encoding());
+  stripe->encodings.back().bloom_filters = has_bloom_;
   stripe->statistics.push_back(std::exchange(stripe_, {}));
   strides_.clear();
   return FinishChildren(stripe);

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -9,6 +11,7 @@
 
 #include "common/result.h"
 #include "formats/orc/block_stream.h"
+#include "formats/orc/bloom_filter.h"
 #include "formats/orc/metadata.h"
 #include "formats/orc/run_length.h"
 #include "types/sql_type.h"
@@ -21,6 +24,9 @@ struct EncodeSettings {
   bool row_index = true;
   double dictionary_threshold =
       0.8;  // Most distinct values a value, above it there is no dictionary.
+  std::set<uint64_t> bloom_columns;  // Ids of columns with a bloom filter a stride.
+  int64_t bloom_values = 0;          // That each filter has room for.
+  double bloom_share = 0.05;
 };
 
 /// An encoded stripe, column after column in the order of their ids.
@@ -53,7 +59,11 @@ class ColumnWriter {
 
  protected:
   ColumnWriter(uint64_t column, const OrcType& type, const EncodeSettings* settings)
-      : settings_(*settings), column_(column), type_(type), present_(settings->codec.get()) {}
+      : settings_(*settings),
+        column_(column),
+        type_(type),
+        has_bloom_(settings->bloom_columns.contains(column)),
+        present_(settings->codec.get()) {}
 
   /// Appends rows [begin, end), all of them valid.
   virtual Status AppendValid(const arrow::Array& values, int64_t begin, int64_t end) = 0;
@@ -71,11 +81,14 @@ class ColumnWriter {
     stripe->data.push_back({kind, column_, std::move(bytes)});
   }
   size_t present_size() const { return present_.size(); }
+  /// The filter of the open stride, null for a column without one.
+  BloomFilter* bloom() { return has_bloom_ ? &*strides_.back().bloom : nullptr; }
 
   struct Stride {
     std::vector<uint64_t> present_positions;
     std::vector<uint64_t> positions;
     ColumnStatistics statistics;
+    std::optional<BloomFilter> bloom;
   };
 
   const EncodeSettings& settings_;
@@ -87,7 +100,9 @@ class ColumnWriter {
  private:
   void EndStride();
   Status AddIndex(StripeContent* stripe);
+  Status AddBloomFilters(StripeContent* stripe);
 
+  const bool has_bloom_;
   BitEncoder present_;
   ColumnStatistics stripe_;  // Of the ended strides.
 };

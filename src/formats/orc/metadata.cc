@@ -8,6 +8,7 @@ namespace sluice::formats::orc_format {
 
 namespace {
 
+constexpr uint64_t kBloomFiltersOfUtf8 = 1;  // Texts hashed as UTF-8, times in UTC.
 constexpr std::string_view kMagic = "ORC";
 // Names of the ORC project's own writers are below; readers take others for newer than themselves.
 constexpr uint64_t kWriterId = 1000;
@@ -286,6 +287,7 @@ std::string SerializeStripeFooter(const StripeFooter& footer) {
     inner.Number(1, static_cast<uint64_t>(encoding.kind));
     const bool dictionary = encoding.kind == EncodingKind::kDictionaryV2;
     if (dictionary) inner.Number(2, encoding.dictionary_size);
+    if (encoding.bloom_filters) inner.Number(3, kBloomFiltersOfUtf8);
     out.Message(2, inner);
   }
   out.Bytes(3, footer.writer_zone);

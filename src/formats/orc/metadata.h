@@ -48,6 +48,7 @@ enum class StreamKind : uint8_t {
   kDictionaryData = 3,
   kSecondary = 5,
   kRowIndex = 6,
+  kBloomFilterUtf8 = 8,
 };
 
 struct StreamInfo {
@@ -66,6 +67,7 @@ enum class EncodingKind : uint8_t {
 struct ColumnEncoding {
   EncodingKind kind = EncodingKind::kDirect;
   uint64_t dictionary_size = 0;
+  bool bloom_filters = false;  // For writing.
 };
 
 struct StripeFooter {

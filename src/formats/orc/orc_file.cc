@@ -4,6 +4,7 @@
 
 #include <arrow/api.h>
 
+#include "formats/orc/stride_judge.h"
 #include "formats/orc/stripe_bounds.h"
 #include "formats/orc/stripe_rows.h"
 #include "formats/pruning/bounds.h"
@@ -149,9 +150,11 @@ Status OrcFile::LoadStreams(const StripeInfo& stripe, StripeSource* source) cons
 bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
   if (row_count(part) == 0) return false;
   const StripeBounds bounds(*this, part);
-  return std::all_of(filters.begin(), filters.end(), [&](const expr::ExprPtr& filter) {
+  const auto may_match = [&](const expr::ExprPtr& filter) {
     return pruning::MayMatch(*filter, bounds);
-  });
+  };
+  return std::all_of(filters.begin(), filters.end(), may_match) &&
+         StridesMayMatch(*this, part, filters);
 }
 
 Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part) {

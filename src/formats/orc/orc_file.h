@@ -32,6 +32,7 @@ class OrcFile final : public BulkFile {
 
  private:
   friend class StripeBounds;
+  friend class StrideJudge;
   OrcFile(const OrcOptions& options, ReadSchema schema,
           std::shared_ptr<arrow::io::RandomAccessFile> file, const FormatContext& context)
       : options_(options),

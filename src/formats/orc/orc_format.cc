@@ -10,8 +10,9 @@ namespace sluice::formats {
 namespace {
 
 Status Validate(const FormatOptions& options, const Schema& physical, Direction) {
-  SLUICE_RETURN_NOT_OK(orc_format::ParseOptions(options).status());
-  return orc_format::CheckColumnTypes(physical);
+  SLUICE_ASSIGN_OR_RETURN(const auto parsed, orc_format::ParseOptions(options));
+  SLUICE_RETURN_NOT_OK(orc_format::CheckColumnTypes(physical));
+  return orc_format::CheckBloomColumns(parsed.bloom_columns, physical);
 }
 
 Result<std::unique_ptr<BulkWriter>> MakeWriter(const FormatOptions& options, const Schema& schema,

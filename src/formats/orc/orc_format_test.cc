@@ -98,9 +98,16 @@ TEST(OrcOptionsTest, WrongValuesAreRefused) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << test.message;
     EXPECT_THAT(status.message(), HasSubstr(test.message));
   }
-  EXPECT_THAT(kOrcFormat.validate({{{"bloom.filter.columns", "a"}}, "orc."}, {}, Direction::kWrite)
-                  .message(),
-              HasSubstr("orc.bloom.filter.columns"));
+  const Schema schema({{"order_id", SqlType::Bigint()}, {"t", SqlType::Timestamp(3)}});
+  const auto refused = [&](const OptionMap& options) {
+    return kOrcFormat.validate({options, "orc."}, schema, Direction::kWrite).message();
+  };
+  EXPECT_THAT(refused({{"bloom.filter.columns", "order_id, orderid"}}),
+              HasSubstr("Did you mean 'order_id'?"));
+  EXPECT_THAT(refused({{"bloom.filter.columns", "t"}}), HasSubstr("is of type TIMESTAMP(3)"));
+  EXPECT_THAT(refused({{"bloom.filter.columns", "order_id"}, {"create.index", "false"}}),
+              HasSubstr("there is no row index"));
+  EXPECT_THAT(refused({{"bloom.filter.fpp", "0"}}), HasSubstr("a share above 0 and below 1"));
 }
 
 TEST(OrcOptionsTest, TypesThatOrcCannotHoldAreRefusedInFlinksWords) {

@@ -32,9 +32,9 @@ const OptionSpec kSpecs[] = {
      "SPEED, or COMPRESSION for smaller files in more time."},
     {"write.format", OptionType::kString, "0.12", "Version of the format: 0.12."},
     {"bloom.filter.columns", OptionType::kString, "",
-     "Columns with a bloom filter: none, they are not written yet."},
+     "Columns with a bloom filter, separated by commas."},
     {"bloom.filter.fpp", OptionType::kDouble, "0.05",
-     "Accepted for compatibility: there are no bloom filters."},
+     "Share of false answers of the bloom filters."},
 };
 
 class Parser {
@@ -45,14 +45,13 @@ class Parser {
   Result<OrcOptions> Parse() {
     OrcOptions parsed;
     SLUICE_RETURN_NOT_OK(CheckOptionKeys("orc", kSpecs, options_));
-    SLUICE_RETURN_NOT_OK(CheckBloomColumns());
     SLUICE_ASSIGN_OR_RETURN(parsed.compression, ParseCompression());
     SLUICE_ASSIGN_OR_RETURN(parsed.block_bytes, Ranged("compress.size", 1024, (8 << 20) - 1));
     SLUICE_ASSIGN_OR_RETURN(parsed.stripe_bytes, Ranged("stripe.size", 1024, int64_t{1} << 40));
     SLUICE_ASSIGN_OR_RETURN(parsed.row_index, reader_.Boolean("create.index"));
     SLUICE_RETURN_NOT_OK(ParseStride(&parsed));
     SLUICE_ASSIGN_OR_RETURN(parsed.dictionary_threshold, Share("dictionary.key.threshold"));
-    SLUICE_RETURN_NOT_OK(Share("bloom.filter.fpp").status());
+    SLUICE_RETURN_NOT_OK(ParseBloomFilters(&parsed));
     SLUICE_RETURN_NOT_OK(Share("block.padding.tolerance").status());
     SLUICE_ASSIGN_OR_RETURN(const bool proleptic, reader_.Boolean("proleptic.gregorian.default"));
     parsed.unmarked_is_hybrid = !proleptic;
@@ -69,12 +68,23 @@ class Parser {
     return InvalidOption(options_, key, value, expected);
   }
 
-  Status CheckBloomColumns() const {
-    const std::string bloom_columns = reader_.Text("bloom.filter.columns").value_or("");
-    if (bloom_columns.empty()) return {};
-    return Status::Unsupported("Bloom filters are not written to ORC files yet. Leave out '" +
-                               options_.prefix + "bloom.filter.columns' = '" + bloom_columns +
-                               "'.");
+  Status ParseBloomFilters(OrcOptions* parsed) const {
+    SLUICE_ASSIGN_OR_RETURN(parsed->bloom_share, Share("bloom.filter.fpp"));
+    if (parsed->bloom_share <= 0 || parsed->bloom_share >= 1) {
+      return Invalid("bloom.filter.fpp", *reader_.Text("bloom.filter.fpp"),
+                     "a share above 0 and below 1");
+    }
+    const std::string columns = reader_.Text("bloom.filter.columns").value_or("");
+    std::string_view rest = columns;
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      const std::string_view name = TrimAscii(rest.substr(0, comma));
+      if (!name.empty()) parsed->bloom_columns.emplace_back(name);
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    if (parsed->bloom_columns.empty() || parsed->row_index) return {};
+    return Invalid("bloom.filter.columns", columns,
+                   "nothing while there is no row index, to whose strides bloom filters belong");
   }
 
   Result<int64_t> Ranged(std::string_view key, int64_t low, int64_t high) const {

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "common/options.h"
 #include "common/result.h"
@@ -19,6 +21,8 @@ struct OrcOptions {
   int64_t row_index_stride = 10'000;
   bool row_index = true;
   double dictionary_threshold = 0.8;
+  std::vector<std::string> bloom_columns;  // With a bloom filter a stride.
+  double bloom_share = 0.05;               // Of false answers.
   /// Files that do not tell their calendar count old dates in the hybrid one.
   bool unmarked_is_hybrid = true;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/nearest_name.h"
 #include "common/text.h"
 
 namespace sluice::formats::orc_format {
@@ -154,7 +155,7 @@ class Planner {
       case TypeKind::kMap:
         node->children.resize(2);
         return file.kind == OrcKind::kMap &&
-               Plan(type.key().NotNull(), file.children[0], node->children.data()) &&
+               Plan(type.key().WithNullable(true), file.children[0], node->children.data()) &&
                Plan(type.value(), file.children[1], &node->children[1]);
       case TypeKind::kRow:
         return file.kind == OrcKind::kStruct && PlanFields(type, file, node);
@@ -255,6 +256,50 @@ std::vector<bool> TouchedColumns(const std::vector<ReadNode>& nodes, size_t colu
   touched[0] = true;
   for (const ReadNode& node : nodes) Touch(node, &touched);
   return touched;
+}
+
+namespace {
+
+bool HasBloomFilter(OrcKind kind) {
+  switch (kind) {
+    case OrcKind::kByte:
+    case OrcKind::kShort:
+    case OrcKind::kInt:
+    case OrcKind::kLong:
+    case OrcKind::kFloat:
+    case OrcKind::kDouble:
+    case OrcKind::kString:
+    case OrcKind::kVarchar:
+    case OrcKind::kBinary:
+    case OrcKind::kDate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Status CheckBloomColumns(const std::vector<std::string>& columns, const Schema& schema) {
+  const std::vector<OrcType> types = MakeOrcTypes(schema);
+  for (const std::string& name : columns) {
+    const int index = schema.IndexOf(name);
+    if (index < 0) {
+      std::vector<std::string> known;
+      for (const Column& column : schema.columns()) known.push_back(column.name);
+      return Status::InvalidArgument(
+          "Column '" + name + "' of 'orc.bloom.filter.columns' is not in the files of the table." +
+          DidYouMean(name, known));
+    }
+    if (!HasBloomFilter(types[types[0].children[static_cast<size_t>(index)]].kind)) {
+      return Status::InvalidArgument(
+          "Column '" + name + "' of 'orc.bloom.filter.columns' is of type " +
+          schema.column(index).type.ToString() +
+          ". Bloom filters are written for whole numbers, FLOAT, DOUBLE, DATE, VARCHAR, STRING, "
+          "BINARY and BYTES. Take it off the list.");
+    }
+  }
+  return {};
 }
 
 }  // namespace sluice::formats::orc_format

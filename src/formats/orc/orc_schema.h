@@ -19,6 +19,11 @@ Status CheckColumnTypes(const Schema& schema);
 /// The type tree of a file with these columns; node 0 is the root struct.
 std::vector<OrcType> MakeOrcTypes(const Schema& schema);
 
+/// Fails with kInvalidArgument, naming the column and the nearest one, when a column of
+/// 'orc.bloom.filter.columns' is not in the table or has a type that bloom filters are not written
+/// for: they are for whole numbers, reals, dates, STRING, VARCHAR and binary.
+Status CheckBloomColumns(const std::vector<std::string>& columns, const Schema& schema);
+
 /// How one column, element or field is read.
 struct ReadNode {
   SqlType type;

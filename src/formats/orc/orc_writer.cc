@@ -17,6 +17,8 @@ constexpr std::string_view kMagic = "ORC";
 constexpr std::string_view kWriterZone = "UTC";
 // Between looks at the size of the stripe.
 constexpr int64_t kSliceRows = 4096;
+// A bloom filter has room for so many values: 0.8 MB at the default share.
+constexpr int64_t kMostBloomValues = 1 << 20;
 
 std::vector<SqlType> Types(const Schema& schema) {
   std::vector<SqlType> types;
@@ -37,6 +39,12 @@ Result<std::unique_ptr<BulkWriter>> OrcWriter::Make(
                        options.thorough_compression));
   settings.row_index = options.row_index;
   settings.dictionary_threshold = options.dictionary_threshold;
+  settings.bloom_values = std::min(options.row_index_stride, kMostBloomValues);
+  settings.bloom_share = options.bloom_share;
+  SLUICE_RETURN_NOT_OK(CheckBloomColumns(options.bloom_columns, schema));
+  const std::vector<OrcType> types = MakeOrcTypes(schema);
+  for (const std::string& name : options.bloom_columns)
+    settings.bloom_columns.insert(types[0].children[static_cast<size_t>(schema.IndexOf(name))]);
   return std::unique_ptr<BulkWriter>(
       new OrcWriter(options, schema, std::move(settings), std::move(stream)));
 }

@@ -46,7 +46,6 @@ bool IsFileInteger(OrcKind kind) { return kind >= OrcKind::kByte && kind <= OrcK
 }  // namespace
 
 std::optional<pruning::ColumnBounds> StripeBounds::Bounds(int column) const {
-  const Column& wanted = file_.schema_.physical.column(column);
   pruning::ColumnBounds bounds;
   bounds.row_count = file_.row_count(static_cast<int>(part_));
   const OrcType& root = file_.footer_.types[0];
@@ -59,11 +58,21 @@ std::optional<pruning::ColumnBounds> StripeBounds::Bounds(int column) const {
   const auto& of_stripes = file_.stripe_statistics_;
   if (of_stripes.size() != file_.footer_.stripes.size() || id >= of_stripes[part_].size())
     return std::nullopt;
-  const ColumnStatistics& statistics = of_stripes[part_][id];
-  const auto rows = static_cast<uint64_t>(bounds.row_count);
+  return Of(column, of_stripes[part_][id], bounds.row_count);
+}
+
+std::optional<pruning::ColumnBounds> StripeBounds::Of(int column,
+                                                      const ColumnStatistics& statistics,
+                                                      int64_t row_count) const {
+  const Column& wanted = file_.schema_.physical.column(column);
+  const OrcType& root = file_.footer_.types[0];
+  const auto field = static_cast<size_t>(FindField(file_.schema_.physical, column, root));
+  pruning::ColumnBounds bounds;
+  bounds.row_count = row_count;
+  const auto rows = static_cast<uint64_t>(row_count);
   if (statistics.value_count > rows) return std::nullopt;
   bounds.null_count = static_cast<int64_t>(rows - statistics.value_count);
-  bounds.min_max = MinMax(wanted.type, file_.footer_.types[id], statistics);
+  bounds.min_max = MinMax(wanted.type, file_.footer_.types[root.children[field]], statistics);
   return bounds;
 }
 

@@ -16,6 +16,9 @@ class StripeBounds final : public pruning::BoundsSource {
  public:
   StripeBounds(const OrcFile& file, int part) : file_(file), part_(static_cast<size_t>(part)) {}
   std::optional<pruning::ColumnBounds> Bounds(int column) const override;
+  /// Bounds of a table's column that the file has, from statistics of `row_count` of its rows.
+  std::optional<pruning::ColumnBounds> Of(int column, const ColumnStatistics& statistics,
+                                          int64_t row_count) const;
 
  private:
   std::shared_ptr<arrow::Array> MinMax(const SqlType& type, const OrcType& file_type,

@@ -40,6 +40,7 @@ class TextWriter final : public ColumnWriter {
       if (type_.kind == OrcKind::kChar) text = Padded(text, &padded);
       stride_.total_bytes += text.size();
       AddText(text);
+      if (bloom() != nullptr) bloom()->Add(HashOfBytes(text));
       if (use_dictionary_) {
         Remember(text);
         if (rows_.size() == kDecisionRows && RarelyRepeat()) SLUICE_RETURN_NOT_OK(Abandon());

@@ -1,0 +1,93 @@
+// Row indexes and bloom filters: stripes whose strides cannot match are left out.
+#include <gtest/gtest.h>
+
+#include "expr/builder.h"
+#include "formats/orc/bloom_filter.h"
+#include "formats/orc/orc_format.h"
+#include "formats/testing/bulk_files.h"
+
+namespace sluice::formats::orc_format {
+namespace {
+
+constexpr int64_t kStride = 1000;
+
+class StrideJudgeTest : public ::testing::Test {
+ protected:
+  /// One stripe of five strides: i counts in steps of 7, stride after stride; s is its text; r a
+  /// half.
+  void Write(const OptionMap& options) {
+    std::vector<Batch> batches;
+    for (int64_t stride = 0; stride < 5; ++stride) {
+      std::string columns[3];
+      for (int64_t row = 0; row < kStride; ++row) {
+        const int64_t i = (stride * 10'000 + row) * 7;
+        columns[0] += (row > 0 ? "," : "") + std::to_string(i);
+        columns[1] += (row > 0 ? ",\"t" : "\"t") + std::to_string(i) + "\"";
+        columns[2] += (row > 0 ? "," : "") + std::to_string(i) + ".5";
+      }
+      batches.push_back(testing::BatchFromJson(
+          schema_, {"[" + columns[0] + "]", "[" + columns[1] + "]", "[" + columns[2] + "]"}));
+    }
+    OptionMap all = options;
+    all.emplace("row.index.stride", std::to_string(kStride));
+    bytes_ = *testing::WriteBulk(kOrcFormat, schema_, batches, all);
+  }
+
+  bool MayMatch(const expr::ExprPtr& filter) {
+    const auto file = testing::OpenBulk(kOrcFormat, bytes_, schema_, {0});
+    EXPECT_EQ((*file)->part_count(), 1);
+    const std::vector<expr::ExprPtr> filters = {filter};
+    return (*file)->MayMatch(0, filters);
+  }
+  bool MayHold(int column, const expr::ExprPtr& literal) {
+    return MayMatch(*expr::MakeComparison(expr::ComparisonOp::kEqual,
+                                          expr::MakeColumn(column, schema_.column(column).type),
+                                          literal));
+  }
+  Schema schema_{{{"i", SqlType::Bigint()}, {"s", SqlType::String()}, {"r", SqlType::Double()}}};
+  std::string bytes_;
+};
+
+TEST_F(StrideJudgeTest, GapsBetweenStridesAreKnown) {
+  for (const char* codec : {"ZLIB", "NONE"}) {
+    Write({{"compress", codec}});
+    EXPECT_TRUE(MayHold(0, expr::MakeBigint(7 * 10'500)));
+    EXPECT_TRUE(MayHold(0, expr::MakeBigint(7 * 10'500 + 1))) << "no filter tells of one value";
+    EXPECT_FALSE(MayHold(0, expr::MakeBigint(7 * 5'000))) << "between two strides";
+  }
+}
+
+TEST_F(StrideJudgeTest, BloomFiltersLeaveOutValuesThatAreNotThere) {
+  for (const char* codec : {"ZSTD", "NONE"}) {
+    Write({{"compress", codec}, {"bloom.filter.columns", "i, s,r"}, {"bloom.filter.fpp", "0.001"}});
+    int found = 0;
+    for (int64_t row = 0; row < 300; ++row) {
+      const int64_t value = (30'000 + row) * 7;
+      EXPECT_TRUE(MayHold(0, expr::MakeBigint(value)));
+      EXPECT_TRUE(MayHold(1, expr::MakeString("t" + std::to_string(value))));
+      found += MayHold(0, expr::MakeBigint(value + 1)) ? 1 : 0;
+      found += MayHold(1, expr::MakeString("t" + std::to_string(value) + "x")) ? 1 : 0;
+    }
+    EXPECT_LT(found, 20);
+  }
+}
+
+TEST(BloomFilterTest, HoldsWhatWasAddedAndLittleElse) {
+  BloomFilter filter(1000, 0.05);
+  for (int64_t i = 0; i < 1000; ++i) filter.Add(HashOfInteger(i * 3));
+  WireWriter out;
+  filter.Write(&out);
+  const auto read = BloomFilter::Parse(out.bytes());
+  ASSERT_TRUE(read);
+  int wrong = 0;
+  for (int64_t i = 0; i < 1000; ++i) {
+    EXPECT_TRUE(read->MayContain(HashOfInteger(i * 3)));
+    wrong += read->MayContain(HashOfInteger(i * 3 + 1)) ? 1 : 0;
+  }
+  EXPECT_LT(wrong, 100);
+  EXPECT_FALSE(BloomFilter::Parse("\x08"));
+  EXPECT_FALSE(BloomFilter::Parse(""));
+}
+
+}  // namespace
+}  // namespace sluice::formats::orc_format
