@@ -26,6 +26,25 @@ Result<std::string> ReadPattern(const OptionReader& reader, const std::string& p
   return pattern;
 }
 
+// Letters of a list such as "t, m".
+Result<std::string> ReadOperations(const OptionReader& reader, const std::string& prefix,
+                                   std::string_view key) {
+  const std::string list = reader.Text(key).value_or("");
+  std::string letters;
+  bool open = true;  // A letter may follow.
+  for (const char c : list) {
+    if (c == ' ') continue;
+    const bool letter = c == 't' || c == 'm';
+    if (letter != open || (!letter && c != ',')) {
+      return Status::InvalidArgument("Option '" + prefix + std::string(key) + "' = '" + list +
+                                     "' must be t, m or both separated by a comma.");
+    }
+    if (letter) letters.push_back(c);
+    open = !letter;
+  }
+  return letters;
+}
+
 }  // namespace
 
 std::vector<OptionSpec> ChangelogOptionSpecs(std::span<const OptionSpec> own) {
@@ -47,6 +66,8 @@ Result<ChangelogOptions> ParseChangelogOptions(const FormatOptions& options,
   const OptionReader reader(options.options, specs);
   if (Has(specs, "schema-include")) {
     SLUICE_ASSIGN_OR_RETURN(parsed.schema_include, reader.Boolean("schema-include"));
+    SLUICE_ASSIGN_OR_RETURN(parsed.skipped_operations,
+                            ReadOperations(reader, options.prefix, "skipped-operations"));
   }
   if (Has(specs, "database.include")) {
     SLUICE_ASSIGN_OR_RETURN(parsed.database_include,

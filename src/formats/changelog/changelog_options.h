@@ -11,8 +11,9 @@ namespace sluice::formats::changelog {
 
 struct ChangelogOptions {
   json::JsonOptions json;
-  bool schema_include = false;   // debezium-json.
-  std::string database_include;  // canal-json: regular expressions; empty: all.
+  bool schema_include = false;     // debezium-json.
+  std::string skipped_operations;  // debezium-json: letters of "op" that give no row.
+  std::string database_include;    // canal-json: regular expressions; empty: all.
   std::string table_include;
 };
 

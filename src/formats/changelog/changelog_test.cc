@@ -118,6 +118,13 @@ INSTANTIATE_TEST_SUITE_P(
              R"({"op":"t"})",
              {},
              "Corrupt Debezium JSON message '{\"op\":\"t\"}'. Unknown \"op\" value \"t\"."},
+        Case{"truncate_and_message_by_option",
+             kDebezium,
+             {{"skipped-operations", "t, m"}},
+             "{\"op\":\"t\"}\n{\"op\":\"m\",\"message\":{}}\n{\"op\":\"c\",\"after\":{\"v\":1}}",
+             {"+I NULL|1"},
+             "",
+             2},
         Case{"no_op_names_schema_include",
              kDebezium,
              {},
@@ -571,6 +578,8 @@ TEST(ChangelogOptions, AreChecked) {
           "set to true.",
           Direction::kWrite);
   refused(*kDebezium, {{"schema-include", "maybe"}}, "debezium-json.schema-include");
+  refused(*kDebezium, {{"skipped-operations", "t,u"}},
+          "'debezium-json.skipped-operations' = 't,u' must be t, m or both");
   refused(*kCanal, {{"table.includes", "x"}}, "canal-json.table.include");
   refused(*kCanal, {{"schema-include", "true"}}, "canal-json.schema-include");
   refused(*kCanal, {{"table.include", "(x"}},

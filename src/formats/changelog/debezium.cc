@@ -11,6 +11,9 @@ constinit const OptionSpec kOptions[] = {
     {"schema-include", OptionType::kBoolean, "false",
      "Messages are {\"schema\":…,\"payload\":…}, as Kafka Connect writes them with "
      "value.converter.schemas.enable."},
+    {"skipped-operations", OptionType::kString, "",
+     "Messages that give no row instead of being bad records: t (truncate), m (message), or both "
+     "separated by a comma. They are counted."},
 };
 
 std::span<const MetadataSpec> Metadata() {
@@ -72,6 +75,8 @@ bool Read(Message& message) {
     if (!message.has_value(kBefore)) return RejectNullBefore(message, "DELETE");
     return message.Add(RowKind::kDelete, message.position(kBefore));
   }
+  const std::string& skipped = message.options().skipped_operations;
+  if (op->size() == 1 && skipped.find((*op)[0]) != std::string::npos) return message.Ignore();
   return message.RejectUnknown("op", *op);
 }
 
