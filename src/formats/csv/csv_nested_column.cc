@@ -74,7 +74,8 @@ bool NestedColumn::AppendRow(int row, std::string_view text) {
 bool NestedColumn::AppendElement(int row, int child, std::string_view text) {
   text::ColumnBuilder& column = builder_.child(child);
   const text::ScalarRules& rules = child_rules_[static_cast<size_t>(child)];
-  const bool is_text = column.type().is_character();
+  // As for a whole field: nothing is an empty text or no bytes, and NULL for everything else.
+  const bool is_text = column.type().is_character() || column.type().is_binary();
   if ((has_literal_ && text == literal_) ||
       (text.empty() && (!is_text || options_.empty_string_as_null))) {
     column.AppendNull();
