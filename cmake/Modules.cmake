@@ -96,5 +96,12 @@ function(sluice_fuzzer target)
   set_target_properties(${target} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   string(REGEX REPLACE "_fuzz$" "" _name ${target})
   add_test(NAME ${target} COMMAND ${target} --crashes ${CMAKE_BINARY_DIR}/crashes ${CMAKE_SOURCE_DIR}/fuzz/corpus/${_name})
-  set_tests_properties(${target} PROPERTIES LABELS fuzz TIMEOUT 300)
+  # A fixed number of mutations as well, the same ones in every run. ./dev fuzz goes on from there, guided by coverage.
+  set(_dictionary)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/fuzz/${_name}.dict)
+    set(_dictionary --dictionary ${CMAKE_SOURCE_DIR}/fuzz/${_name}.dict)
+  endif()
+  add_test(NAME ${target}_mutations COMMAND ${target} --runs 5000 --crashes ${CMAKE_BINARY_DIR}/crashes --found ${CMAKE_BINARY_DIR}/fuzz_found
+    --seeds ${CMAKE_SOURCE_DIR}/fuzz/corpus/${_name} ${_dictionary})
+  set_tests_properties(${target} ${target}_mutations PROPERTIES LABELS fuzz TIMEOUT 300)
 endfunction()

@@ -8,6 +8,7 @@
 #include "common/check.h"
 #include "formats/changelog/changelog_formats.h"
 #include "formats/testing/render.h"
+#include "formats/text/byte_order_mark.h"
 
 namespace {
 
@@ -98,7 +99,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto rows = (*tolerant)->DecodeChunk(text, true);
   CheckValid(*rows);
   CheckValid(*(*tolerant)->DecodeMessages(messages));
-  SLUICE_CHECK(!rows->failed, "a read that ignores errors fails");
+  SLUICE_CHECK(!rows->failed || sluice::formats::text::ForeignMark(text),
+               "a read that ignores errors fails");
   if (!strict_rows->failed) {
     SLUICE_CHECK(testing::RenderRows(strict_rows->rows) == testing::RenderRows(rows->rows),
                  "ignoring errors changes good rows");

@@ -31,6 +31,7 @@ struct Options {
   std::string crashes = "crashes";
   std::string dictionary;
   int64_t seconds = 60;
+  uint64_t runs = UINT64_MAX;
   int64_t input_seconds = 10;
   size_t max_bytes = 4096;
   uint64_t seed = 1;
@@ -135,14 +136,15 @@ class Run {
     const size_t start = corpus_.size();
     const int64_t begun_at = NowSeconds();
     int64_t reported_at = begun_at;
-    for (int64_t now = begun_at; now - begun_at < options_.seconds; now = NowSeconds()) {
+    for (int64_t now = begun_at; now - begun_at < options_.seconds && runs_ < options_.runs;
+         now = NowSeconds()) {
       Try(mutator_.Mutate(Choose(), Choose()), /*is_new=*/true);
       if (now - reported_at >= 10) {
         Report(now - begun_at);
         reported_at = now;
       }
     }
-    Report(options_.seconds);
+    Report(NowSeconds() - begun_at);
     std::printf("No crash and no hang; %zu inputs found beside %zu.\n", corpus_.size() - start,
                 start);
   }
@@ -195,7 +197,10 @@ bool Parse(int argc, char** argv, Options& options) {
       options.dictionary = value;
     else if (name == "--seconds")
       options.seconds = std::atoll(value);
-    else if (name == "--input-seconds")
+    else if (name == "--runs") {
+      options.runs = static_cast<uint64_t>(std::atoll(value));
+      options.seconds = INT64_MAX;
+    } else if (name == "--input-seconds")
       options.input_seconds = std::atoll(value);
     else if (name == "--max-bytes")
       options.max_bytes = static_cast<size_t>(std::atoll(value));
@@ -217,7 +222,7 @@ int main(int argc, char** argv) {
         stderr,
         "Usage: %s FILE-OR-FOLDER...   replay inputs\n"
         "       %s [--seeds DIR] [--found DIR] [--crashes DIR] [--dictionary FILE] [--seconds N]\n"
-        "          [--input-seconds N] [--max-bytes N] [--seed N]\n",
+        "          [--runs N] [--input-seconds N] [--max-bytes N] [--seed N]\n",
         argv[0], argv[0]);
     return 2;
   }

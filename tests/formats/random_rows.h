@@ -21,6 +21,7 @@ struct RandomLimits {
   int nesting = 3;
   bool nan = true;
   bool last_second_digits = true;  // Eight or nine digits in the last second before 1970.
+  bool line_breaks = true;         // In texts.
 };
 
 class RandomTable {
@@ -110,10 +111,11 @@ class RandomTable {
   }
 
   std::string Text() {
-    static const std::string kPieces[] = {"a",  "B",  "7", " ",  ",", "\"",
-                                          "\\", "\n", "é", "한", "😀"};
+    static const std::string kPieces[] = {"a",  "B", "7",  " ", ",", "\"",
+                                          "\\", "é", "한", "😀", "\n"};
     std::string text;
-    for (uint64_t n = random_.Below(5); n > 0; --n) text += kPieces[random_.Below(11)];
+    const uint64_t pieces = std::size(kPieces) - (limits_.line_breaks ? 0 : 1);
+    for (uint64_t n = random_.Below(5); n > 0; --n) text += kPieces[random_.Below(pieces)];
     if (random_.OneIn(200)) text.append(20000, 'x');
     return text;
   }
