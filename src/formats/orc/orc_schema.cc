@@ -281,6 +281,7 @@ bool HasBloomFilter(OrcKind kind) {
 }  // namespace
 
 Status CheckBloomColumns(const std::vector<std::string>& columns, const Schema& schema) {
+  if (schema.column_count() == 0) return {};  // Options alone are checked; columns come later.
   const std::vector<OrcType> types = MakeOrcTypes(schema);
   for (const std::string& name : columns) {
     const int index = schema.IndexOf(name);
