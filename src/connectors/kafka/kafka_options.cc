@@ -78,7 +78,7 @@ const OptionSpec kOptions[] = {
      .doc = "How often new partitions are looked for; 0 = never."},
     {.key = "scan.fetch.implementation",
      .type = OptionType::kEnum,
-     .default_text = "librdkafka",
+     .default_text = "auto",
      .doc =
          "Who fetches records: 'native' (fastest), 'librdkafka' (every setting it has), or 'auto': "
          "native unless 'properties.*' ask for something that only librdkafka has.",

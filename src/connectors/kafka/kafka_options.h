@@ -57,7 +57,7 @@ struct KafkaTable {
   OffsetsChoice bounded{.mode = OffsetsMode::kUnbounded};
   int64_t discovery_interval_ms = 300'000;  // 0 = off.
   std::optional<int> scan_parallelism;
-  FetchImplementation fetch = FetchImplementation::kLibrdkafka;
+  FetchImplementation fetch = FetchImplementation::kAuto;
 
   // Writing.
   Partitioner partitioner = Partitioner::kDefault;

@@ -79,13 +79,12 @@ class BrokerThread {
   /// One request and its answer.
   Status Turn() {
     if (!connection_ || connection_->expires()) {
-      BrokerAddress address;
       {
         const std::lock_guard lock(state_.memory->mutex);
-        address = broker_.address;
+        address_ = broker_.address;
       }
       connection_.reset();
-      SLUICE_ASSIGN_OR_RETURN(connection_, Connection::Open(*state_.context, address));
+      SLUICE_ASSIGN_OR_RETURN(connection_, Connection::Open(*state_.context, address_));
     }
     Claim();
     SLUICE_RETURN_NOT_OK(FindBeginnings());
@@ -100,7 +99,7 @@ class BrokerThread {
                           settings.request_timeout_ms + settings.max_wait_ms));
     SLUICE_ASSIGN_OR_RETURN(const FetchAnswer fetched, DecodeFetch(version, answer.body));
     if (fetched.error != ErrorCode::kNone) {
-      return Status::Unavailable(broker_.address.ToText() + ": The broker answers a fetch with " +
+      return Status::Unavailable(address_.ToText() + ": The broker answers a fetch with " +
                                  ErrorName(fetched.error))
           .Retriable();
     }
@@ -187,11 +186,15 @@ class BrokerThread {
   void Apply(const FetchAnswer& fetched, const std::vector<PartitionState*>& asked,
              const std::shared_ptr<FetchBuffer>& buffer) {
     bool news = false;
+    auto expected = asked.begin();  // Brokers answer in the order of the request.
     for (const FetchedPartition& answer : fetched.partitions) {
-      const auto place = std::find_if(asked.begin(), asked.end(), [&](const PartitionState* p) {
+      const auto is_it = [&](const PartitionState* p) {
         return p->what.partition == answer.partition && p->what.topic == answer.topic;
-      });
-      if (place == asked.end()) continue;  // Never asked for: nothing of ours.
+      };
+      auto place = std::find_if(expected, asked.end(), is_it);
+      if (place == asked.end()) place = std::find_if(asked.begin(), expected, is_it);
+      if (place == asked.end() || !is_it(*place)) continue;  // Never asked for: nothing of ours.
+      expected = place + 1;
       PartitionState& partition = **place;
       Result<std::optional<FetchedChunk>> chunk = ReadAnswer(answer, partition, buffer);
       const std::lock_guard lock(state_.memory->mutex);
@@ -265,7 +268,7 @@ class BrokerThread {
     partition.leader = kNoLeader;
     state_.leaders_wanted = true;
     state_.memory->changed.notify_all();
-    state_.log.Warn("Cannot read " + partition.name() + " from " + broker_.address.ToText() +
+    state_.log.Warn("Cannot read " + partition.name() + " from " + address_.ToText() +
                     " now: " + ErrorName(error) + ".");
   }
 
@@ -292,6 +295,7 @@ class BrokerThread {
   FetchState& state_;
   BrokerState& broker_;
   Backoff backoff_;
+  BrokerAddress address_;  // Of the connection: metadata may tell another one meanwhile.
   std::unique_ptr<Connection> connection_;
   std::vector<PartitionState*> claimed_;
   size_t turn_ = 0;
