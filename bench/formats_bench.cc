@@ -25,7 +25,7 @@
 namespace sluice::formats {
 namespace {
 
-constexpr int kRows = 200'000;
+constexpr int kRows = 100'000;
 constexpr size_t kChunkBytes = 1 << 20;
 
 Schema Orders() {
