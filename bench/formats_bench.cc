@@ -1,7 +1,7 @@
-// Decoding and encoding of csv, json and avro on generated orders, beside what bounds them on the
-// same machine in the same run: memcpy, simdjson's own walk over the three fields, and Arrow's csv
-// reader and writer (one thread), which are pyarrow's. SLUICE_BENCH_AVRO_FILE names a file that the
-// avro benchmarks leave their container in, for peers to read.
+// Decoding and encoding of every format on generated orders, on one thread, beside what bounds them
+// on the same machine in the same run: memcpy, simdjson's own walk over the three fields, and
+// Arrow's csv reader and writer, which are pyarrow's. `./dev bench formats` puts the figures beside
+// other engines, which read the files that BM_WriteFiles leaves in the folder SLUICE_BENCH_FOLDER.
 #include <cstdlib>
 #include <fstream>
 #include <random>
@@ -14,8 +14,12 @@
 #include <simdjson.h>
 
 #include "formats/avro/avro_format.h"
+#include "formats/changelog/changelog_formats.h"
 #include "formats/csv/csv_format.h"
 #include "formats/json/json_format.h"
+#include "formats/orc/orc_format.h"
+#include "formats/parquet/parquet_format.h"
+#include "formats/raw/raw_format.h"
 #include "formats/testing/render.h"
 
 namespace sluice::formats {
@@ -45,9 +49,11 @@ struct Order {
   std::string fields[8];
 };
 
-std::vector<Order> MakeOrders() {
+const std::vector<Order>& MakeOrders() {
+  static std::vector<Order> orders;
+  if (!orders.empty()) return orders;
   std::mt19937_64 random(42);
-  std::vector<Order> orders(kRows);
+  orders.resize(kRows);
   for (int i = 0; i < kRows; ++i) {
     char text[64];
     Order& order = orders[static_cast<size_t>(i)];
@@ -144,9 +150,8 @@ std::vector<Batch> Batches(const Schema& schema, const std::string& csv) {
   return batches;
 }
 
-void Encode(benchmark::State& state, const Format& format, const Schema& schema,
-            const std::string& csv) {
-  const std::vector<Batch> batches = Batches(schema, csv);
+void EncodeBatches(benchmark::State& state, const Format& format, const Schema& schema,
+                   const std::vector<Batch>& batches) {
   auto encoder = format.make_encoder(testing::Options(format, {}), schema, Framing::kFile, {});
   std::string out;
   for (auto _ : state) {
@@ -158,6 +163,11 @@ void Encode(benchmark::State& state, const Format& format, const Schema& schema,
     benchmark::DoNotOptimize(out.data());
   }
   Report(state, out.size());
+}
+
+void Encode(benchmark::State& state, const Format& format, const Schema& schema,
+            const std::string& csv) {
+  EncodeBatches(state, format, schema, Batches(schema, csv));
 }
 
 void BM_Memcpy(benchmark::State& state) {
@@ -294,11 +304,11 @@ void BM_JsonEncode3(benchmark::State& state) {
 }
 BENCHMARK(BM_JsonEncode3);
 
-std::shared_ptr<arrow::Buffer> AvroFile(const Schema& schema, const std::vector<Batch>& batches,
-                                        const char* codec) {
+std::shared_ptr<arrow::Buffer> BulkFileOf(const Format& format, const Schema& schema,
+                                          const std::vector<Batch>& batches,
+                                          const OptionMap& options) {
   auto stream = arrow::io::BufferOutputStream::Create(16 << 20).ValueOrDie();
-  const auto options = testing::Options(kAvroFormat, {{"codec", codec}});
-  auto writer = kAvroFormat.make_bulk_writer(options, schema, stream, {});
+  auto writer = format.make_bulk_writer(testing::Options(format, options), schema, stream, {});
   for (const Batch& batch : batches) {
     if (!(*writer)->Write(batch).ok()) std::abort();
   }
@@ -306,19 +316,13 @@ std::shared_ptr<arrow::Buffer> AvroFile(const Schema& schema, const std::vector<
   return stream->Finish().ValueOrDie();
 }
 
-void BM_AvroDecode(benchmark::State& state, int columns, const char* codec,
-                   std::vector<int> projection) {
-  const Schema schema = columns == 8 ? Orders() : ThreeFields();
-  const auto bytes = AvroFile(schema, Batches(schema, CsvText(columns, false)), codec);
-  if (const char* path = std::getenv("SLUICE_BENCH_AVRO_FILE")) {
-    std::ofstream(path, std::ios::binary)
-        .write(reinterpret_cast<const char*>(bytes->data()), bytes->size());
-  }
+void ReadBulk(benchmark::State& state, const Format& format, const Schema& schema,
+              const std::shared_ptr<arrow::Buffer>& bytes, std::vector<int> projection) {
   ReadSchema read = testing::AllOf(schema);
   if (!projection.empty()) read.projection = std::move(projection);
   for (auto _ : state) {
-    auto file = kAvroFormat.open_bulk_file(testing::Options(kAvroFormat, {}), read,
-                                           std::make_shared<arrow::io::BufferReader>(bytes), {});
+    auto file = format.open_bulk_file(testing::Options(format, {}), read,
+                                      std::make_shared<arrow::io::BufferReader>(bytes), {});
     int64_t count = 0;
     for (int part = 0; part < (*file)->part_count(); ++part) {
       auto rows = (*file)->ReadPart(part);
@@ -333,21 +337,85 @@ void BM_AvroDecode(benchmark::State& state, int columns, const char* codec,
   }
   Report(state, static_cast<size_t>(bytes->size()));
 }
-BENCHMARK_CAPTURE(BM_AvroDecode, 3, 3, "null", {});
-BENCHMARK_CAPTURE(BM_AvroDecode, 2of8, 8, "null", {0, 6});
-BENCHMARK_CAPTURE(BM_AvroDecode, 8, 8, "null", {});
-BENCHMARK_CAPTURE(BM_AvroDecode, 8_snappy, 8, "snappy", {});
 
-void BM_AvroEncode(benchmark::State& state, int columns, const char* codec) {
+void BM_BulkRead(benchmark::State& state, const Format* format, int columns, OptionMap options,
+                 std::vector<int> projection) {
+  const Schema schema = columns == 8 ? Orders() : ThreeFields();
+  const auto bytes = BulkFileOf(*format, schema, Batches(schema, CsvText(columns, false)), options);
+  ReadBulk(state, *format, schema, bytes, std::move(projection));
+}
+BENCHMARK_CAPTURE(BM_BulkRead, avro_3, &kAvroFormat, 3, {{"codec", "null"}}, {});
+BENCHMARK_CAPTURE(BM_BulkRead, avro_2of8, &kAvroFormat, 8, {{"codec", "null"}}, {0, 6});
+BENCHMARK_CAPTURE(BM_BulkRead, avro_8, &kAvroFormat, 8, {{"codec", "null"}}, {});
+BENCHMARK_CAPTURE(BM_BulkRead, avro_8_snappy, &kAvroFormat, 8, {{"codec", "snappy"}}, {});
+BENCHMARK_CAPTURE(BM_BulkRead, parquet_8, &kParquetFormat, 8, {}, {});
+BENCHMARK_CAPTURE(BM_BulkRead, parquet_2of8, &kParquetFormat, 8, {}, {0, 6});
+BENCHMARK_CAPTURE(BM_BulkRead, orc_8, &kOrcFormat, 8, {}, {});
+
+void BM_BulkWrite(benchmark::State& state, const Format* format, int columns, OptionMap options) {
   const Schema schema = columns == 8 ? Orders() : ThreeFields();
   const std::vector<Batch> batches = Batches(schema, CsvText(columns, false));
   size_t bytes = 0;
-  for (auto _ : state) bytes = static_cast<size_t>(AvroFile(schema, batches, codec)->size());
+  for (auto _ : state)
+    bytes = static_cast<size_t>(BulkFileOf(*format, schema, batches, options)->size());
   Report(state, bytes);
 }
-BENCHMARK_CAPTURE(BM_AvroEncode, 3, 3, "null");
-BENCHMARK_CAPTURE(BM_AvroEncode, 8, 8, "null");
-BENCHMARK_CAPTURE(BM_AvroEncode, 8_snappy, 8, "snappy");
+BENCHMARK_CAPTURE(BM_BulkWrite, avro_3, &kAvroFormat, 3, {{"codec", "null"}});
+BENCHMARK_CAPTURE(BM_BulkWrite, avro_8, &kAvroFormat, 8, {{"codec", "null"}});
+BENCHMARK_CAPTURE(BM_BulkWrite, avro_8_snappy, &kAvroFormat, 8, {{"codec", "snappy"}});
+BENCHMARK_CAPTURE(BM_BulkWrite, parquet_8, &kParquetFormat, 8, {});
+BENCHMARK_CAPTURE(BM_BulkWrite, parquet_8_int64, &kParquetFormat, 8,
+                  {{"write.int64.timestamp", "true"}});
+BENCHMARK_CAPTURE(BM_BulkWrite, orc_8, &kOrcFormat, 8, {});
+
+/// Text of a column alone, and the same rows as messages of a change stream.
+void BM_TextDecode(benchmark::State& state, const Format* format, bool one_column) {
+  const Schema schema = one_column ? Schema({{"user_name", SqlType::String()}}) : Orders();
+  std::vector<Batch> batches = Batches(Orders(), CsvText(8, false));
+  auto encoder = format->make_encoder(testing::Options(*format, {}), schema, Framing::kFile, {});
+  std::string text;
+  for (const Batch& batch : batches) {
+    const Batch rows = one_column ? Batch(batch.rows()->SelectColumns({1}).ValueOrDie()) : batch;
+    if (!(*encoder)->Encode(rows, &text, nullptr).ok()) return state.SkipWithError("cannot encode");
+  }
+  Decode(state, *format, text, schema, {});
+}
+BENCHMARK_CAPTURE(BM_TextDecode, raw, &kRawFormat, true);
+BENCHMARK_CAPTURE(BM_TextDecode, debezium, &kDebeziumJsonFormat, false);
+BENCHMARK_CAPTURE(BM_TextDecode, canal, &kCanalJsonFormat, false);
+
+void BM_TextEncode(benchmark::State& state, const Format* format, bool one_column) {
+  const Schema schema = one_column ? Schema({{"user_name", SqlType::String()}}) : Orders();
+  std::vector<Batch> batches = Batches(Orders(), CsvText(8, false));
+  if (one_column) {
+    for (Batch& batch : batches) batch = Batch(batch.rows()->SelectColumns({1}).ValueOrDie());
+  }
+  EncodeBatches(state, *format, schema, batches);
+}
+BENCHMARK_CAPTURE(BM_TextEncode, raw, &kRawFormat, true);
+BENCHMARK_CAPTURE(BM_TextEncode, debezium, &kDebeziumJsonFormat, false);
+
+/// Not a measurement: the files that other engines read.
+void BM_WriteFiles(benchmark::State& state) {
+  const char* folder = std::getenv("SLUICE_BENCH_FOLDER");
+  for (auto _ : state) {
+    if (folder == nullptr) continue;
+    const auto put = [folder](const char* name, std::string_view bytes) {
+      std::ofstream(std::string(folder) + "/" + name, std::ios::binary) << bytes;
+    };
+    put("orders.csv", CsvText(8, false));
+    put("orders.json", JsonText(8));
+    const auto batches = Batches(Orders(), CsvText(8, false));
+    const std::pair<const char*, const Format*> containers[] = {{"orders.avro", &kAvroFormat},
+                                                                {"orders.parquet", &kParquetFormat},
+                                                                {"orders.orc", &kOrcFormat}};
+    for (const auto& [name, format] : containers) {
+      const OptionMap options = format == &kAvroFormat ? OptionMap{{"codec", "null"}} : OptionMap{};
+      put(name, std::string_view(*BulkFileOf(*format, Orders(), batches, options)));
+    }
+  }
+}
+BENCHMARK(BM_WriteFiles)->Iterations(1);
 
 void BM_AvroMessages3(benchmark::State& state) {
   auto encoder = kAvroFormat.make_encoder(testing::Options(kAvroFormat, {}), ThreeFields(),

@@ -129,7 +129,8 @@ constexpr int64_t kMaxEpochPrecision = 18;
 std::optional<int64_t> MillisOfInteger(int64_t value, int64_t precision) {
   if (precision < 0 || precision > kMaxEpochPrecision) return std::nullopt;
   const auto exponent = static_cast<int>(precision);
-  if (exponent <= 3) {
+  if (exponent == 3) return InYears(value);
+  if (exponent < 3) {
     return InYears(static_cast<__int128>(value) * internal::PowerOfTen(3 - exponent));
   }
   return InYears(FloorDiv(value, static_cast<int64_t>(internal::PowerOfTen(exponent - 3))));

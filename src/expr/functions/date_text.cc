@@ -1,6 +1,8 @@
 #include "expr/functions/date_text.h"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
 
 #include "expr/zone_offsets.h"
@@ -89,6 +91,36 @@ class TextRange {
 
 constexpr size_t kCopyBytes = 32;
 
+/// Texts of some ranges, found by where they begin: rows that jump between the hours of a few days
+/// are formatted once an hour, not once a row.
+class RangeCache {
+ public:
+  struct Entry {
+    int64_t begin = 0;
+    uint64_t length = 0;
+    size_t size = 0;
+    size_t fraction_at = 0;
+    char text[kCopyBytes] = {};
+
+    bool Has(int64_t value) const {
+      return static_cast<uint64_t>(value) - static_cast<uint64_t>(begin) < length;
+    }
+  };
+
+  RangeCache(const DatePattern& pattern, int64_t units_per_second)
+      : step_(static_cast<uint64_t>(units_per_second) *
+              static_cast<uint64_t>(std::max<int64_t>(
+                  pattern.fraction_digits() > 0 ? 1 : pattern.unchanged_seconds(), 1))) {}
+
+  /// Where the range of `value` is kept, if it is.
+  Entry& At(int64_t value) { return entries_[static_cast<uint64_t>(value) / step_ % kEntries]; }
+
+ private:
+  static constexpr size_t kEntries = 128;
+  uint64_t step_;
+  std::array<Entry, kEntries> entries_;
+};
+
 /// The first `digits` of nine fraction digits of `rest` units, of which `units` make a second.
 inline void WriteDigits(char* at, uint64_t rest, int64_t units, int digits) {
   auto nanos = static_cast<uint32_t>(rest) * static_cast<uint32_t>(1000000000 / units);
@@ -100,7 +132,7 @@ inline void WriteDigits(char* at, uint64_t rest, int64_t units, int digits) {
 }
 
 /// One pattern for all rows. Rows of a stream mostly share the day, or even the second: most rows
-/// are one comparison and one copy of fixed size.
+/// are one comparison and one copy of fixed size. Others mostly have a range that came before.
 Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int64_t>& values,
                                 const DatePattern& pattern, int64_t units, const TimeZone* zone) {
   const int64_t rows = call.row_count;
@@ -109,10 +141,8 @@ Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int6
   TextRange range(pattern, units, zone);
   // Room for 20 characters a row and for the excess of the fixed copy.
   TextBuilder out(rows, rows * 20 + static_cast<int64_t>(kCopyBytes), call.context.pool);
-  char text[kCopyBytes] = {};
-  int64_t begin = 0;
-  uint64_t length = 0;
-  size_t size = 0;
+  RangeCache cache(pattern, units);
+  RangeCache::Entry entry;
   const bool check = nulls.any();
   const int fraction_digits = pattern.fraction_digits();
   for (int64_t row = 0; row < rows; ++row) {
@@ -121,24 +151,26 @@ Result<ArrayPtr> FormatConstant(const KernelCall& call, const NumberOperand<int6
       continue;
     }
     const int64_t value = values[row];
-    if (static_cast<uint64_t>(value) - static_cast<uint64_t>(begin) >= length) [[unlikely]] {
-      SLUICE_RETURN_NOT_OK(range.MoveTo(value));
-      begin = range.begin;
-      length = range.length;
-      size = range.text.size();
-      std::memcpy(text, range.text.data(), std::min(size, kCopyBytes));
+    if (!entry.Has(value)) {
+      RangeCache::Entry& kept = cache.At(value);
+      if (!kept.Has(value)) [[unlikely]] {
+        SLUICE_RETURN_NOT_OK(range.MoveTo(value));
+        kept = {range.begin, range.length, range.text.size(), range.fraction_at, {}};
+        std::memcpy(kept.text, range.text.data(), std::min(kept.size, kCopyBytes));
+      }
+      entry = kept;
+      if (entry.size > kCopyBytes) kept.length = 0;  // Such texts are in `range` only.
     }
-    if (size <= kCopyBytes) [[likely]] {
+    if (entry.size <= kCopyBytes) [[likely]] {
       char* at = out.Reserve(static_cast<int64_t>(kCopyBytes));
-      std::memcpy(at, text, kCopyBytes);
+      std::memcpy(at, entry.text, kCopyBytes);
       if (fraction_digits > 0) {
-        WriteDigits(at + range.fraction_at, static_cast<uint64_t>(value - begin), units,
+        WriteDigits(at + entry.fraction_at, static_cast<uint64_t>(value - entry.begin), units,
                     fraction_digits);
       }
-      out.Advance(at + size);
+      out.Advance(at + entry.size);
     } else if (fraction_digits > 0) {
-      range.text.resize(size);
-      WriteDigits(range.text.data() + range.fraction_at, static_cast<uint64_t>(value - begin),
+      WriteDigits(range.text.data() + range.fraction_at, static_cast<uint64_t>(value - entry.begin),
                   units, fraction_digits);
       out.Append(range.text);
     } else {

@@ -11,7 +11,7 @@ namespace sluice::formats::changelog {
 
 ChangelogDecoder::ChangelogDecoder(const Dialect& dialect, ChangelogOptions options,
                                    const ReadSchema& schema, const FormatContext& context)
-    : JsonDecoder(options.json, schema, context),
+    : JsonDecoder(options.json, schema, context, Records::kEnvelopes),
       dialect_(dialect),
       options_(std::move(options)),
       pool_(context.pool) {}

@@ -29,18 +29,17 @@ char* PutWord(const char (&word)[9], size_t size, char* to) {
 CsvEncoder::CsvEncoder(CsvOptions options, const Schema& schema, Framing framing)
     : options_(std::move(options)),
       quoting_(options_),
-      framing_(framing),
-      null_literal_(options_.null_literal.value_or("")) {
+      null_literal_(options_.null_literal.value_or("") + std::string(kSlack, ' ')),
+      rows_(framing == Framing::kFile ? "\n" : "", options_.quote) {
+  style_.plain_decimal = options_.plain_decimal;
+  style_.quote = options_.quote;
+  style_.null_text = null_text();
   for (const Column& column : schema.columns()) {
+    rows_.AddColumn(names_.empty() ? std::string_view() : options_.field_delimiter);
     names_.push_back(column.name);
     columns_.emplace_back(column.type);
     ways_.push_back(WayOf(column.type.kind()));
   }
-}
-
-size_t CsvEncoder::RowRoom() const {
-  const size_t field = kScalarRoom + 2 + null_literal_.size() + options_.field_delimiter.size();
-  return columns_.size() * field + 1;
 }
 
 Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) {
@@ -54,10 +53,12 @@ Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size
     for (int i = 0; i < rows.num_columns(); ++i)
       columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
     buffer_.Truncate(0);
-    row_room_ = RowRoom();
-    for (int64_t row = 0; row < rows.num_rows(); ++row) {
-      SLUICE_RETURN_NOT_OK(EncodeRow(row));
-      if (row_ends != nullptr) row_ends->push_back(out->size() + buffer_.size());
+    constexpr int64_t kBlock = text::ColumnText::kRows;
+    for (int64_t first = 0; first < rows.num_rows(); first += kBlock) {
+      const auto count = static_cast<int>(std::min(kBlock, rows.num_rows() - first));
+      for (size_t i = 0; i < columns_.size(); ++i)
+        SLUICE_RETURN_NOT_OK(FormatColumn(i, first, count));
+      rows_.Append(count, &buffer_, row_ends, out->size());
     }
     out->append(buffer_.view());
     return {};
@@ -66,47 +67,8 @@ Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size
   }
 }
 
-/// Room for the whole row is asked for once; only texts of any length ask again.
-Status CsvEncoder::EncodeRow(int64_t row) {
-  char* to = buffer_.Room(row_room_);
-  for (size_t i = 0; i < columns_.size(); ++i) {
-    if (i > 0) to = PutDelimiter(to);
-    const BoundColumn& column = columns_[i];
-    if (column.IsNull(row)) {
-      text::CopyShort(null_literal_.data(), null_literal_.size(), to);
-      to += null_literal_.size();
-    } else if (ways_[i] == Way::kBare) {
-      to = WriteScalar(column, row, to);
-    } else if (ways_[i] == Way::kAlwaysQuoted) {
-      *to++ = quoting_.quote();
-      to = WriteScalar(column, row, to);
-      *to++ = quoting_.quote();
-    } else {
-      buffer_.SetEnd(to);
-      Status status = WriteField(column, row, i == 0);
-      if (!status.ok()) [[unlikely]] {
-        return Status(status.code(),
-                      "Fail to serialize at field: " + names_[i] + ". " + status.message());
-      }
-      to = buffer_.Room(row_room_);
-    }
-  }
-  if (framing_ == Framing::kFile) *to++ = '\n';
-  buffer_.SetEnd(to);
-  return {};
-}
-
-inline char* CsvEncoder::PutDelimiter(char* to) const {
-  const std::string& delimiter = options_.field_delimiter;
-  if (delimiter.size() == 1) {
-    *to = delimiter[0];
-    return to + 1;
-  }
-  text::CopyShort(delimiter.data(), delimiter.size(), to);
-  return to + delimiter.size();
-}
-
 CsvEncoder::Way CsvEncoder::WayOf(TypeKind kind) const {
+  if (null_text().size() > text::ColumnText::kMaxNullText) return Way::kOther;
   switch (kind) {
     case TypeKind::kBoolean:
     case TypeKind::kTinyint:
@@ -116,41 +78,105 @@ CsvEncoder::Way CsvEncoder::WayOf(TypeKind kind) const {
     case TypeKind::kFloat:
     case TypeKind::kDouble:
     case TypeKind::kDecimal:
-      return Way::kBare;
+      return Way::kBounded;
+    case TypeKind::kDate:
     case TypeKind::kTime:
-      return quoting_.plain_temporal() ? Way::kBare : Way::kLookedAt;
+      return quoting_.plain_temporal() ? Way::kBounded : Way::kOther;
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz:
-      return quoting_.quotes_blank_only() ? Way::kAlwaysQuoted : Way::kLookedAt;
+      return quoting_.quotes_blank_only() ? Way::kBounded : Way::kOther;
+    case TypeKind::kChar:
+    case TypeKind::kVarchar:
+      return Way::kText;
     default:
-      return Way::kLookedAt;
+      return Way::kOther;
   }
 }
 
+namespace {
+
+/// Years of four digits have nothing to quote; others begin with a sign.
+bool HasOddYear(const BoundColumn& column, int64_t first, int rows) {
+  constexpr int32_t kFirstDay = -719'528;  // 0000-01-01 and 9999-12-31.
+  constexpr int32_t kLastDay = 2'932'896;
+  bool odd = false;
+  for (int64_t row = first; row < first + rows; ++row) {
+    const auto days = column.value<int32_t>(row);
+    odd |= days < kFirstDay || days > kLastDay;
+  }
+  return odd;
+}
+
+}  // namespace
+
+Status CsvEncoder::FormatColumn(size_t index, int64_t first, int rows) {
+  const BoundColumn& column = columns_[index];
+  Way way = ways_[index];
+  if (column.kind() == TypeKind::kDate && HasOddYear(column, first, rows)) way = Way::kOther;
+  if (way != Way::kBounded) return FormatTexts(index, way, first, rows);
+  style_.quote_times = column.type().is_timestamp();
+  rows_.column(index).FormatScalars(column, first, rows, style_);
+  return {};
+}
+
+/// Texts that stand in the batch as they are to be written are not copied until rows are put
+/// together.
+Status CsvEncoder::FormatTexts(size_t index, Way way, int64_t first, int rows) {
+  const BoundColumn& column = columns_[index];
+  text::ColumnText& texts = rows_.column(index);
+  const bool readable = way == Way::kText && column.texts_readable(first + rows, kSlack);
+  texts.StartTexts(readable);
+  for (int i = 0; i < rows; ++i) {
+    const int64_t row = first + i;
+    if (column.IsNull(row)) {
+      texts.Refer(i, null_text(), false);
+      continue;
+    }
+    if (way == Way::kText) {
+      const std::string_view value = column.text(row);
+      const CsvQuoting::Form form = quoting_.FormOf(value, readable, index == 0);
+      if (form != CsvQuoting::Form::kOther) [[likely]] {
+        texts.Refer(i, value, form == CsvQuoting::Form::kQuoted);
+        continue;
+      }
+    }
+    Status status = WriteField(column, row, index == 0, &texts.Begin(i));
+    if (!status.ok()) [[unlikely]] {
+      return Status(status.code(),
+                    "Fail to serialize at field: " + names_[index] + ". " + status.message());
+    }
+    texts.End(i);
+  }
+  texts.FinishTexts(rows);
+  return {};
+}
+
 /// What may need quotes.
-Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first) {
+Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first,
+                              text::OutputBuffer* out) {
   switch (column.kind()) {
     case TypeKind::kChar:
     case TypeKind::kVarchar:
-      return quoting_.Write(column.text(row), first, &buffer_);
-    case TypeKind::kDate: {
-      char* to = buffer_.Room(kScalarRoom);
-      // Years of four digits have nothing to quote; others begin with a sign.
-      if (!quoting_.plain_temporal()) break;
-      char* end = WriteScalar(column, row, to);
-      if (*to == '+') break;
-      buffer_.SetEnd(end);
-      return {};
-    }
+      return quoting_.Write(column.text(row), first, out);
     case TypeKind::kArray:
     case TypeKind::kRow:
-      return WriteNested(column, row, first);
+      return WriteNested(column, row, first, out);
+    case TypeKind::kBoolean:
+    case TypeKind::kTinyint:
+    case TypeKind::kSmallint:
+    case TypeKind::kInt:
+    case TypeKind::kBigint:
+    case TypeKind::kFloat:
+    case TypeKind::kDouble:
+    case TypeKind::kDecimal:  // Never quoted, whatever the options say.
+      out->SetEnd(WriteScalar(column, row, out->Room(kScalarRoom)));
+      return {};
     default:
       break;
   }
   joined_.Truncate(0);
   joined_.SetEnd(WriteScalar(column, row, joined_.Room(ScalarRoom(column, row))));
-  return quoting_.Write(joined_.view(), first, &buffer_);
+  return quoting_.Write(joined_.view(), first, out);
 }
 
 size_t CsvEncoder::ScalarRoom(const BoundColumn& column, int64_t row) {
@@ -196,7 +222,7 @@ char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) 
 
 void CsvEncoder::AppendElement(const BoundColumn& column, int64_t row) {
   if (column.IsNull(row)) {
-    joined_.Put(null_literal_);
+    joined_.Put(null_text());
   } else if (column.type().is_character()) {
     joined_.Put(column.text(row));
   } else {
@@ -204,7 +230,8 @@ void CsvEncoder::AppendElement(const BoundColumn& column, int64_t row) {
   }
 }
 
-Status CsvEncoder::WriteNested(const BoundColumn& column, int64_t row, bool first) {
+Status CsvEncoder::WriteNested(const BoundColumn& column, int64_t row, bool first,
+                               text::OutputBuffer* out) {
   joined_.Truncate(0);
   if (column.kind() == TypeKind::kRow) {
     for (size_t i = 0; i < column.children().size(); ++i) {
@@ -218,7 +245,7 @@ Status CsvEncoder::WriteNested(const BoundColumn& column, int64_t row, bool firs
       AppendElement(element, i);
     }
   }
-  return quoting_.Write(joined_.view(), first, &buffer_);
+  return quoting_.Write(joined_.view(), first, out);
 }
 
 }  // namespace sluice::formats::csv

@@ -5,6 +5,10 @@
 #include "common/text.h"
 #include "formats/text/swar.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace sluice::formats::csv {
 namespace {
 
@@ -28,6 +32,13 @@ size_t SequenceSize(char lead) {
   return byte < 0xC0 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4;
 }
 
+/// True when all characters are ASCII: one unit a byte. For eight bytes and more.
+bool IsAscii(std::string_view text) {
+  uint64_t bytes = text::LoadWord(text.data() + text.size() - 8);
+  for (size_t i = 0; i + 8 <= text.size(); i += 8) bytes |= text::LoadWord(text.data() + i);
+  return (bytes & 0x8080808080808080) == 0;
+}
+
 /// UTF-16 units: one a character, two beyond the basic plane.
 size_t CountUnits(std::string_view text) {
   size_t units = 0;
@@ -36,6 +47,12 @@ size_t CountUnits(std::string_view text) {
     if ((byte & 0xC0) != 0x80) units += byte >= 0xF0 ? 2 : 1;
   }
   return units;
+}
+
+/// Texts of more UTF-16 units than are looked at: a unit has three bytes at most.
+bool IsLong(std::string_view text) {
+  if (text.size() <= kMaxCheckedUnits) return false;
+  return text.size() > 3 * kMaxCheckedUnits || IsAscii(text) || CountUnits(text) > kMaxCheckedUnits;
 }
 
 bool LooksLikeComment(std::string_view text) {
@@ -52,7 +69,8 @@ CsvQuoting::CsvQuoting(const CsvOptions& options)
     : options_(options),
       quoting_(options.quoting),
       quote_(options.quote),
-      escape_(options.escaping ? options.escape : '\\') {
+      escape_(options.escaping ? options.escape : '\\'),
+      doubled_(options.escaping ? options.escape : options.quote) {
   threshold_ =
       std::max({FirstCodePoint(options.field_delimiter),
                 static_cast<uint32_t>(static_cast<unsigned char>(quote_)), uint32_t{'\r'}}) +
@@ -88,6 +106,55 @@ bool CsvQuoting::HasSpecial(std::string_view text) const {
   return false;
 }
 
+#if defined(__SSE2__)
+
+CsvQuoting::Found CsvQuoting::Look(std::string_view text, bool readable) const {
+  const __m128i below = _mm_set1_epi8(static_cast<char>(threshold_ - 1));
+  const __m128i escapes = _mm_set1_epi8(escape_);
+  const __m128i quotes = _mm_set1_epi8(quote_);
+  const __m128i doubled = _mm_set1_epi8(doubled_);
+  int found_special = 0;
+  int found_doubled = 0;
+  const auto look = [&](const char* at, int mask) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
+    const __m128i special = _mm_or_si128(_mm_cmpeq_epi8(_mm_min_epu8(bytes, below), bytes),
+                                         _mm_cmpeq_epi8(bytes, escapes));
+    const __m128i twice =
+        _mm_or_si128(_mm_cmpeq_epi8(bytes, quotes), _mm_cmpeq_epi8(bytes, doubled));
+    found_special |= _mm_movemask_epi8(special) & mask;
+    found_doubled |= _mm_movemask_epi8(twice) & mask;
+  };
+  const size_t size = text.size();
+  if (size >= 16) {
+    for (size_t i = 0; i + 16 <= size; i += 16) look(text.data() + i, 0xFFFF);
+    look(text.data() + size - 16, 0xFFFF);
+  } else {
+    char copy[16] = {};
+    if (!readable) text::CopyShort(text.data(), size, copy);
+    look(readable ? text.data() : copy, (1 << size) - 1);
+  }
+  return {found_special != 0, found_doubled != 0};
+}
+
+#else
+
+CsvQuoting::Found CsvQuoting::Look(std::string_view text, bool) const {
+  return {HasSpecial(text), text.find(quote_) != std::string_view::npos ||
+                                text.find(doubled_) != std::string_view::npos};
+}
+
+#endif
+
+CsvQuoting::Form CsvQuoting::FormOf(std::string_view text, bool readable, bool first_field) const {
+  if (!quoting_ || (first_field && options_.allow_comments) || threshold_ > 128)
+    return Form::kOther;
+  const Found found = Look(text, readable);
+  if (found.doubled) return Form::kOther;
+  const bool quoted = found.special || IsLong(text) ||
+                      (options_.null_literal.has_value() && text == *options_.null_literal);
+  return quoted ? Form::kQuoted : Form::kBare;
+}
+
 /// For delimiters beyond ASCII, where whole characters are compared.
 bool CsvQuoting::HasSpecialWide(std::string_view text) const {
   while (!text.empty()) {
@@ -100,8 +167,8 @@ bool CsvQuoting::HasSpecialWide(std::string_view text) const {
 
 bool CsvQuoting::Needed(std::string_view text) const {
   if (!quoting_) return false;
-  if (text.size() > kMaxCheckedUnits && CountUnits(text) > kMaxCheckedUnits) return true;
-  return HasSpecial(text) || (options_.null_literal.has_value() && text == *options_.null_literal);
+  return IsLong(text) || HasSpecial(text) ||
+         (options_.null_literal.has_value() && text == *options_.null_literal);
 }
 
 Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
@@ -148,7 +215,7 @@ Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBu
   if (Needed(text) || (quoting_ && comment)) {
     char* to = out->Room(text.size() * 2 + 2);
     *to++ = quote_;
-    to = CopyQuoted(text, quote_, options_.escaping ? options_.escape : quote_, to);
+    to = CopyQuoted(text, quote_, doubled_, to);
     *to++ = quote_;
     out->SetEnd(to);
     return {};

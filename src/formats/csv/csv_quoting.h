@@ -13,8 +13,11 @@ class CsvQuoting {
  public:
   explicit CsvQuoting(const CsvOptions& options);
 
-  /// True when `text` goes between quotes.
-  bool Needed(std::string_view text) const;
+  /// How a text is written: as it is, between quotes, or by Write, because characters are doubled
+  /// or rules of the options apply.
+  enum class Form : uint8_t { kBare, kQuoted, kOther };
+  /// `readable`: 16 bytes may be read from the start of `text`. `first_field`: of a record.
+  Form FormOf(std::string_view text, bool readable, bool first_field) const;
   /// Appends `text`, quoted where needed. `first_field`: of a record. Fails when, without quotes,
   /// it could not be read back.
   Status Write(std::string_view text, bool first_field, text::OutputBuffer* out) const;
@@ -27,6 +30,14 @@ class CsvQuoting {
   char quote() const { return quote_; }
 
  private:
+  /// True when `text` goes between quotes.
+  bool Needed(std::string_view text) const;
+  /// Which of these a text has: characters that force quotes, and those that are doubled in them.
+  struct Found {
+    bool special;
+    bool doubled;
+  };
+  Found Look(std::string_view text, bool readable) const;
   bool HasSpecial(std::string_view text) const;
   bool HasSpecialWide(std::string_view text) const;
   Status CheckUnquoted(std::string_view text, bool comment) const;
@@ -36,6 +47,7 @@ class CsvQuoting {
   const bool quoting_;
   const char quote_;
   const char escape_;   // Forces quotes; a backslash when none is configured, as in Flink.
+  const char doubled_;  // Doubled between quotes, as the quote itself.
   uint32_t threshold_;  // Characters below it force quotes.
   bool quotes_blank_only_ = false;
   bool plain_temporal_ = false;

@@ -1,5 +1,7 @@
 #include "formats/json/json_cursor.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "common/text.h"
@@ -40,7 +42,8 @@ bool JsonCursor::Fail(const char* error) {
 }
 
 std::string JsonCursor::DescribeError() const {
-  const auto offset = error_at_ - begin_;
+  // Strings are looked through in wide steps, which may go past the end.
+  const auto offset = std::min(error_at_, end_) - begin_;
   if (error_at_ >= end_)
     return fmt::format("{}: the record ends too early, at byte {}.", error_, offset);
   if (error_ == kUnexpected) {

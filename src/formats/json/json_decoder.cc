@@ -29,7 +29,7 @@ bool IsBlank(std::string_view text) {
 }  // namespace
 
 JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema,
-                         const FormatContext& context)
+                         const FormatContext& context, Records records)
     : options_(std::move(options)), pool_(context.pool), arrow_schema_(schema.output().ToArrow()) {
   for (const int index : schema.projection) {
     const Column& column = schema.physical.column(index);
@@ -44,6 +44,8 @@ JsonDecoder::JsonDecoder(JsonOptions options, const ReadSchema& schema,
     }
   }
   reader_ = std::make_unique<JsonReader>(options_, &fields_);
+  if (records == Records::kRows)
+    block_ = std::make_unique<RecordBlock>(options_, reader_.get(), &fields_);
 }
 
 text::ColumnBuilder& JsonDecoder::AddBuilder(const SqlType& type) {
@@ -78,30 +80,76 @@ Result<DecodedRows> JsonDecoder::DecodeChunk(std::string_view chunk, bool first_
 }
 
 void JsonDecoder::DecodeLines(Pass& pass, std::string_view chunk, size_t begin) {
-  const char* text = chunk.data();
   size_t at = begin;
-  while (at < chunk.size()) {
-    const void* found = std::memchr(text + at, '\n', chunk.size() - at);
-    const size_t line_end = found == nullptr
-                                ? chunk.size()
-                                : static_cast<size_t>(static_cast<const char*>(found) - text);
-    pass.out.line_count += found == nullptr ? 0 : 1;
-    std::string_view line(text + at, line_end - at);
-    if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-    const size_t offset = at;
-    at = line_end + 1;
-    const bool blank =
-        line.empty() || (static_cast<unsigned char>(line.front()) <= ' ' && IsBlank(line));
-    if (!blank) {
-      // Nearly all lines are read where they are: what follows serves as padding.
-      const bool has_padding = line_end + kPadding <= chunk.size() && line_end < chunk.size();
-      if (!DecodeRecord(pass, has_padding ? line : Padded(line), offset)) {
-        ++pass.record;
-        return;
-      }
-    }
-    ++pass.record;
+  if (block_ != nullptr && !pass.check_utf8 && block_->IsWorthwhile()) {
+    if (!DecodeShapedLines(pass, chunk, &at)) return;
   }
+  while (at < chunk.size()) {
+    if (!DecodeLine(pass, chunk, &at)) return;
+  }
+}
+
+/// Lines of one shape together, others one by one.
+bool JsonDecoder::DecodeShapedLines(Pass& pass, std::string_view chunk, size_t* at) {
+  block_->Start(chunk.data(), *at, chunk.size());
+  while (*at < chunk.size()) {
+    size_t next = *at;
+    while (const size_t line_end = block_->Add(next)) next = line_end + 1;
+    const int rows = block_->row_count();
+    const bool full = block_->full();
+    if (rows > 0 && DecodeBlock(pass)) {
+      pass.out.line_count += rows;
+      *at = next;
+    }
+    while (*at < next) {
+      if (!DecodeLine(pass, chunk, at)) return false;
+    }
+    if (full || *at >= chunk.size()) continue;
+    if (!DecodeLine(pass, chunk, at)) return false;
+    block_->Miss(pass.last, *at);
+  }
+  block_->Finish();
+  return true;
+}
+
+bool JsonDecoder::DecodeBlock(Pass& pass) {
+  const int rows = block_->row_count();
+  if (!block_->Convert()) {
+    TakeBack(pass.row_count);
+    return false;
+  }
+  if (pass.mapped || pass.row_count != pass.record) {
+    StartMap(pass, pass.row_count);
+    for (int row = 0; row < rows; ++row)
+      pass.out.record_of_row.push_back(static_cast<int32_t>(pass.record + row));
+  }
+  pass.row_count += rows;
+  pass.record += rows;
+  return true;
+}
+
+bool JsonDecoder::DecodeLine(Pass& pass, std::string_view chunk, size_t* at) {
+  const char* text = chunk.data();
+  const size_t offset = *at;
+  const void* found = std::memchr(text + offset, '\n', chunk.size() - offset);
+  const size_t line_end =
+      found == nullptr ? chunk.size() : static_cast<size_t>(static_cast<const char*>(found) - text);
+  pass.out.line_count += found == nullptr ? 0 : 1;
+  std::string_view line(text + offset, line_end - offset);
+  if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+  *at = line_end + 1;
+  const bool blank =
+      line.empty() || (static_cast<unsigned char>(line.front()) <= ' ' && IsBlank(line));
+  pass.last = {};
+  bool go_on = true;
+  if (!blank) {
+    // Nearly all lines are read where they are: what follows serves as padding.
+    const bool has_padding = line_end + kPadding <= chunk.size() && line_end < chunk.size();
+    pass.last = has_padding ? line : Padded(line);
+    go_on = DecodeRecord(pass, pass.last, offset);
+  }
+  ++pass.record;
+  return go_on;
 }
 
 /// Makes room for as many rows as the last chunk suggests: growing by doubling would copy each
@@ -138,19 +186,58 @@ Result<DecodedRows> JsonDecoder::DecodeMessages(std::span<const std::string_view
     std::memset(arena_.data() + used, '\n', kPadding);
     Pass pass;
     pass.check_utf8 = !simdjson::validate_utf8(arena_.data(), used);
+    ReserveRows(total);
+    size_t next = 0;
     size_t at = 0;
-    for (const std::string_view message : messages) {
-      const std::string_view copy(arena_.data() + at, message.size());
-      at += message.size() + 1;
-      const bool go_on = message.data() == nullptr || DecodeRecord(pass, copy, 0);
-      ++pass.record;
-      if (!go_on) break;
-    }
+    bool go_on = true;
+    if (block_ != nullptr && !pass.check_utf8 && block_->IsWorthwhile())
+      go_on = DecodeShapedMessages(pass, messages, &next, &at, used);
+    while (go_on && next < messages.size()) go_on = DecodeMessage(pass, messages, &next, &at);
+    LearnSizes(total, pass.row_count);
     pass.out.record_count = pass.record;
     return Finish(pass);
   } catch (const std::bad_alloc&) {
     return Status::Unavailable("Out of memory while decoding json.");
   }
+}
+
+bool JsonDecoder::DecodeMessage(Pass& pass, std::span<const std::string_view> messages,
+                                size_t* next, size_t* at) {
+  const std::string_view message = messages[(*next)++];
+  pass.last = {arena_.data() + *at, message.size()};
+  *at += message.size() + 1;
+  const bool go_on = message.data() == nullptr || DecodeRecord(pass, pass.last, 0);
+  ++pass.record;
+  return go_on;
+}
+
+/// Messages of one shape together, others one by one.
+bool JsonDecoder::DecodeShapedMessages(Pass& pass, std::span<const std::string_view> messages,
+                                       size_t* next, size_t* at, size_t used) {
+  block_->Start(arena_.data(), 0, used + kPadding);
+  while (*next < messages.size()) {
+    size_t message = *next;
+    size_t begin = *at;
+    while (message < messages.size() && messages[message].data() != nullptr) {
+      const size_t end = begin + messages[message].size();
+      if (block_->Add(begin, end) == 0) break;
+      begin = end + 1;
+      ++message;
+    }
+    const bool full = block_->full();
+    if (message > *next && DecodeBlock(pass)) {
+      *next = message;
+      *at = begin;
+    }
+    while (*next < message) {
+      if (!DecodeMessage(pass, messages, next, at)) return false;
+    }
+    if (full || *next >= messages.size()) continue;
+    if (!DecodeMessage(pass, messages, next, at)) return false;
+    block_->Miss(pass.last, *at);
+  }
+  block_->Finish();
+  return true;
 }
 
 inline bool JsonDecoder::DecodeRecord(Pass& pass, std::string_view record, size_t offset) {
@@ -192,14 +279,18 @@ bool JsonDecoder::RejectUnread(Pass& pass, std::string_view record, size_t offse
 }
 
 /// From the first row whose number is not its record's, record_of_row is kept.
-void JsonDecoder::MapRows(Pass& pass, int64_t rows_before) {
+void JsonDecoder::StartMap(Pass& pass, int64_t rows_before) {
+  if (pass.mapped) return;
   std::vector<int32_t>& map = pass.out.record_of_row;
-  if (!pass.mapped) {
-    map.resize(static_cast<size_t>(rows_before));
-    for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int32_t>(i);
-    pass.mapped = true;
-  }
-  map.resize(static_cast<size_t>(pass.row_count), static_cast<int32_t>(pass.record));
+  map.resize(static_cast<size_t>(rows_before));
+  for (size_t i = 0; i < map.size(); ++i) map[i] = static_cast<int32_t>(i);
+  pass.mapped = true;
+}
+
+void JsonDecoder::MapRows(Pass& pass, int64_t rows_before) {
+  StartMap(pass, rows_before);
+  pass.out.record_of_row.resize(static_cast<size_t>(pass.row_count),
+                                static_cast<int32_t>(pass.record));
 }
 
 void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, bool kept) {

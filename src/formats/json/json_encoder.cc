@@ -72,23 +72,49 @@ bool IsSpecial(char c) {
   return byte < 0x20 || c == '"' || c == '\\' || byte >= 0xF0;
 }
 
+#if defined(__SSE2__)
+/// One bit a byte that cannot be copied as it is.
+unsigned SpecialMask(__m128i bytes) {
+  const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
+  const __m128i beyond =
+      _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(static_cast<char>(0xF0))), bytes);
+  const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+  return static_cast<unsigned>(_mm_movemask_epi8(
+      _mm_or_si128(_mm_or_si128(control, beyond), _mm_or_si128(quote, backslash))));
+}
+
+__m128i LoadSixteen(const char* from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+}
+
+/// `readable`: 16 bytes may be read from the start of `text`.
+bool HasSpecial(std::string_view text, bool readable) {
+  const char* p = text.data();
+  const size_t size = text.size();
+  if (size < 16 && readable) return (SpecialMask(LoadSixteen(p)) & ((1u << size) - 1)) != 0;
+  if (size < 16) return std::any_of(text.begin(), text.end(), IsSpecial);
+  unsigned found = SpecialMask(LoadSixteen(p + size - 16));
+  for (size_t i = 0; i + 16 <= size; i += 16) found |= SpecialMask(LoadSixteen(p + i));
+  return found != 0;
+}
+#else
+bool HasSpecial(std::string_view text, bool) {
+  return std::any_of(text.begin(), text.end(), IsSpecial);
+}
+#endif
+
 char* PutEscaped(std::string_view text, char* out) {
   const char* p = text.data();
   const char* end = p + text.size();
   while (p < end) {
 #if defined(__SSE2__)
     while (end - p >= 16) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+      const __m128i bytes = LoadSixteen(p);
       _mm_storeu_si128(reinterpret_cast<__m128i*>(out), bytes);
-      const __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(0x1F)), bytes);
-      const __m128i beyond =
-          _mm_cmpeq_epi8(_mm_max_epu8(bytes, _mm_set1_epi8(static_cast<char>(0xF0))), bytes);
-      const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
-      const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
-      const int mask = _mm_movemask_epi8(
-          _mm_or_si128(_mm_or_si128(control, beyond), _mm_or_si128(quote, backslash)));
+      const unsigned mask = SpecialMask(bytes);
       if (mask != 0) {
-        const int plain = std::countr_zero(static_cast<unsigned>(mask));
+        const int plain = std::countr_zero(mask);
         p += plain;
         out = PutSpecial(p, end, out + plain);
         continue;
@@ -197,6 +223,11 @@ JsonRowWriter::Names JsonRowWriter::MakeNames(const SqlType& type) {
 }
 
 JsonRowWriter::JsonRowWriter(const JsonOptions& options, const Schema& schema) : options_(options) {
+  style_.timestamp_style = options.timestamp_style;
+  style_.plain_decimal = options.decimal_as_plain_number;
+  style_.quote_times = true;
+  style_.quote_nonfinite = true;
+  style_.null_text = "null";
   for (const Column& column : schema.columns()) {
     column_names_.push_back(column.name);
     columns_.emplace_back(column.type);
@@ -239,15 +270,57 @@ Status JsonRowWriter::Write(int64_t row, OutputBuffer* out) {
     } else {
       out->SetEnd(to);
       Status status = WriteValue(column, names_.children[i], row, out);
-      if (!status.ok()) [[unlikely]] {
-        return Status(status.code(), "Could not serialize row. Fail to serialize at field: " +
-                                         column_names_[i] + ". " + status.message());
-      }
+      if (!status.ok()) [[unlikely]]
+        return FieldError(i, status);
       to = out->Room(row_room_);
     }
   }
   *to++ = '}';
   out->SetEnd(to);
+  return {};
+}
+
+Status JsonRowWriter::FieldError(size_t index, const Status& status) const {
+  return Status(status.code(), "Could not serialize row. Fail to serialize at field: " +
+                                   column_names_[index] + ". " + status.message());
+}
+
+std::string JsonRowWriter::Prefix(size_t index) const {
+  std::string prefix = names_.keys[index];
+  if (index == 0) prefix[0] = '{';
+  return prefix;
+}
+
+/// Texts without escapes are not copied until rows are put together.
+Status JsonRowWriter::FormatColumn(size_t index, int64_t first, int rows, text::ColumnText* texts) {
+  static constexpr char kNull[text::ColumnText::kWide + 1] = "null                            ";
+  const BoundColumn& column = columns_[index];
+  if (text::ColumnText::IsBounded(column.kind())) {
+    texts->FormatScalars(column, first, rows, style_);
+    return {};
+  }
+  const bool character = column.type().is_character();
+  const bool readable = character && column.texts_readable(first + rows, text::ColumnText::kWide);
+  texts->StartTexts(readable);
+  for (int i = 0; i < rows; ++i) {
+    const int64_t row = first + i;
+    if (column.IsNull(row)) {
+      texts->Refer(i, {kNull, 4}, false);
+      continue;
+    }
+    if (character) {
+      const std::string_view value = column.text(row);
+      if (!HasSpecial(value, readable)) [[likely]] {
+        texts->Refer(i, value, true);
+        continue;
+      }
+    }
+    Status status = WriteValue(column, names_.children[index], row, &texts->Begin(i));
+    if (!status.ok()) [[unlikely]]
+      return FieldError(index, status);
+    texts->End(i);
+  }
+  texts->FinishTexts(rows);
   return {};
 }
 
@@ -349,21 +422,46 @@ Status JsonRowWriter::WriteMap(const BoundColumn& column, const Names& names, in
   return {};
 }
 
+JsonEncoder::JsonEncoder(const JsonOptions& options, const Schema& schema, Framing framing)
+    : writer_(options, schema),
+      rows_(framing == Framing::kFile ? "}\n" : "}", '"'),
+      framing_(framing),
+      by_blocks_(!options.ignore_null_fields && schema.column_count() > 0) {
+  for (size_t i = 0; i < writer_.column_count(); ++i) rows_.AddColumn(writer_.Prefix(i));
+}
+
 Status JsonEncoder::Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) {
   if (batch.rows() == nullptr) return {};
   try {
     SLUICE_RETURN_NOT_OK(writer_.Bind(*batch.rows()));
     buffer_.Truncate(0);
-    for (int64_t row = 0; row < batch.row_count(); ++row) {
-      SLUICE_RETURN_NOT_OK(writer_.Write(row, &buffer_));
-      if (framing_ == Framing::kFile) buffer_.Put('\n');
-      if (row_ends != nullptr) row_ends->push_back(out->size() + buffer_.size());
-    }
+    SLUICE_RETURN_NOT_OK(by_blocks_ ? EncodeBlocks(batch.row_count(), row_ends, out->size())
+                                    : EncodeRows(batch.row_count(), row_ends, out->size()));
     out->append(buffer_.view());
     return {};
   } catch (const std::bad_alloc&) {
     return Status::Unavailable("Out of memory while encoding json.");
   }
+}
+
+Status JsonEncoder::EncodeBlocks(int64_t rows, std::vector<size_t>* row_ends, size_t before) {
+  constexpr int64_t kBlock = text::ColumnText::kRows;
+  for (int64_t first = 0; first < rows; first += kBlock) {
+    const auto count = static_cast<int>(std::min(kBlock, rows - first));
+    for (size_t i = 0; i < writer_.column_count(); ++i)
+      SLUICE_RETURN_NOT_OK(writer_.FormatColumn(i, first, count, &rows_.column(i)));
+    rows_.Append(count, &buffer_, row_ends, before);
+  }
+  return {};
+}
+
+Status JsonEncoder::EncodeRows(int64_t rows, std::vector<size_t>* row_ends, size_t before) {
+  for (int64_t row = 0; row < rows; ++row) {
+    SLUICE_RETURN_NOT_OK(writer_.Write(row, &buffer_));
+    if (framing_ == Framing::kFile) buffer_.Put('\n');
+    if (row_ends != nullptr) row_ends->push_back(before + buffer_.size());
+  }
+  return {};
 }
 
 }  // namespace sluice::formats::json

@@ -8,6 +8,7 @@
 #include "formats/json/json_options.h"
 #include "formats/text/bound_column.h"
 #include "formats/text/output_buffer.h"
+#include "formats/text/row_assembler.h"
 
 namespace sluice::formats::json {
 
@@ -19,6 +20,12 @@ class JsonRowWriter {
   Status Bind(const arrow::RecordBatch& rows);
   /// Appends the object of row `row`.
   Status Write(int64_t row, text::OutputBuffer* out);
+
+  // For many rows at once, where every field is written. The text before column `index`: brace or
+  // comma, name, colon; and its values in rows [first, first + rows).
+  size_t column_count() const { return columns_.size(); }
+  std::string Prefix(size_t index) const;
+  Status FormatColumn(size_t index, int64_t first, int rows, text::ColumnText* texts);
 
  private:
   /// `,"name":` ready to copy, at every level.
@@ -39,7 +46,10 @@ class JsonRowWriter {
                   text::OutputBuffer* out);
   bool IsReplaced(const text::BoundColumn& keys, int64_t entry, int64_t end) const;
 
+  Status FieldError(size_t index, const Status& status) const;
+
   const JsonOptions options_;
+  text::ScalarStyle style_;
   std::vector<std::string> column_names_;
   std::vector<text::BoundColumn> columns_;
   Names names_;
@@ -52,14 +62,18 @@ void WriteJsonText(std::string_view text, text::OutputBuffer* out);
 
 class JsonEncoder final : public RowEncoder {
  public:
-  JsonEncoder(const JsonOptions& options, const Schema& schema, Framing framing)
-      : writer_(options, schema), framing_(framing) {}
+  JsonEncoder(const JsonOptions& options, const Schema& schema, Framing framing);
 
   Status Encode(const Batch& batch, std::string* out, std::vector<size_t>* row_ends) override;
 
  private:
+  Status EncodeBlocks(int64_t rows, std::vector<size_t>* row_ends, size_t before);
+  Status EncodeRows(int64_t rows, std::vector<size_t>* row_ends, size_t before);
+
   JsonRowWriter writer_;
+  text::RowAssembler rows_;
   const Framing framing_;
+  const bool by_blocks_;  // Every row has the same fields, of which there are some.
   text::OutputBuffer buffer_;
 };
 

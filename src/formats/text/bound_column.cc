@@ -54,9 +54,9 @@ void BoundColumn::Bind(const arrow::ArrayData& data) {
   if (values_ != nullptr) values_ += offset_ * Width(kind_);
   static constexpr int32_t kNoOffsets[2] = {0, 0};  // An empty array may come without offsets.
   if (values_ == nullptr) values_ = reinterpret_cast<const uint8_t*>(kNoOffsets);
-  bytes_ = data.buffers.size() > 2 && data.buffers[2] != nullptr
-               ? reinterpret_cast<const char*>(data.buffers[2]->data())
-               : "";
+  const bool has_bytes = data.buffers.size() > 2 && data.buffers[2] != nullptr;
+  bytes_ = has_bytes ? reinterpret_cast<const char*>(data.buffers[2]->data()) : "";
+  byte_count_ = has_bytes ? data.buffers[2]->size() : 0;
   child_offset_ = 0;
   if (kind_ == TypeKind::kMap || kind_ == TypeKind::kMultiset) {
     const arrow::ArrayData& entries = *data.child_data[0];

@@ -25,6 +25,7 @@ class BoundColumn {
   int scale() const { return scale_; }
   int64_t units_per_second() const { return units_per_second_; }
 
+  bool has_nulls() const { return nulls_ != nullptr; }
   bool IsNull(int64_t row) const {
     return nulls_ != nullptr && !arrow::bit_util::GetBit(nulls_, row + offset_);
   }
@@ -40,6 +41,10 @@ class BoundColumn {
   std::string_view text(int64_t row) const {
     const int32_t* at = reinterpret_cast<const int32_t*>(values_) + row;
     return {bytes_ + at[0], static_cast<size_t>(at[1] - at[0])};
+  }
+  /// True when `bytes` bytes may be read from the start of each text before row `end`.
+  bool texts_readable(int64_t end, int64_t bytes) const {
+    return reinterpret_cast<const int32_t*>(values_)[end] + bytes <= byte_count_;
   }
   /// Elements of the list or map at `row` are rows [begin, end) of the children.
   int64_t list_begin(int64_t row) const {
@@ -58,6 +63,7 @@ class BoundColumn {
   const uint8_t* nulls_ = nullptr;
   const uint8_t* values_ = nullptr;
   const char* bytes_ = nullptr;
+  int64_t byte_count_ = 0;  // That bytes_ has.
   int64_t offset_ = 0;
   int64_t child_offset_ = 0;  // Of a map's entries.
   std::vector<BoundColumn> children_;

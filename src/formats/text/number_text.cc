@@ -93,6 +93,13 @@ char* WriteFloating(T value, char* out) {
   return PutJavaForm(digits, count, exponent, out);
 }
 
+constexpr std::array<std::array<char, 2>, 100> kTwoDigits = [] {
+  std::array<std::array<char, 2>, 100> texts{};
+  for (size_t i = 0; i < 100; ++i)
+    texts[i] = {static_cast<char>('0' + i / 10), static_cast<char>('0' + i % 10)};
+  return texts;
+}();
+
 /// Values that are a whole number of 1/10^k, k <= 4, the bulk of prices and measures. i / 10^k with
 /// i < 2^53 is the double nearest to that decimal, and decimals of at most 15 digits are all
 /// different doubles: so these digits, without trailing zeros, are the shortest. False: not such a
@@ -108,6 +115,12 @@ bool WriteAsDecimal(double value, char** out) {
   if (value < 0) *to++ = '-';
   to = WriteUnsigned(whole / kWhole, to);
   *to++ = '.';
+  if constexpr (k == 2) {
+    const auto cents = static_cast<size_t>(whole % kWhole);
+    std::memcpy(to, kTwoDigits[cents].data(), 2);
+    *out = to + (cents % 10 == 0 ? 1 : 2);
+    return true;
+  }
   const uint64_t digits = DigitBytes(static_cast<uint32_t>(whole % kWhole)) >> (8 * (8 - k));
   StoreWord(digits | kZeros, to);
   // Behind the last digit that is not zero, but one stays.
@@ -172,18 +185,13 @@ char* PutPlain(const char* digits, int count, int scale, char* out) {
 
 }  // namespace
 
-char* WriteUnsigned(uint64_t value, char* out) {
+char* WriteLongUnsigned(uint64_t value, char* out) {
   constexpr uint64_t kEight = 100'000'000;
-  if (value >= kEight) {
-    out = WriteUnsigned(value / kEight, out);
-    StoreWord(DigitBytes(static_cast<uint32_t>(value % kEight)) | kZeros, out);
-    return out + 8;
-  }
-  const uint64_t digits = DigitBytes(static_cast<uint32_t>(value));
-  // The last digit stays, whatever it is.
-  const int leading = std::countr_zero(digits | uint64_t{1} << 56) / 8;
-  StoreWord((digits | kZeros) >> (8 * leading), out);
-  return out + 8 - leading;
+  const uint64_t high = value / kEight;
+  out = high >= kEight ? WriteLongUnsigned(high, out)
+                       : WriteUpToEightDigits(static_cast<uint32_t>(high), out);
+  StoreWord(DigitBytes(static_cast<uint32_t>(value % kEight)) | kZeros, out);
+  return out + 8;
 }
 
 char* WriteDouble(double value, char* out) {
@@ -193,7 +201,32 @@ char* WriteDouble(double value, char* out) {
 
 char* WriteFloat(float value, char* out) { return WriteFloating(value, out); }
 
+namespace {
+
+/// Decimals of up to 8 fraction digits whose digits fit 64 bits: no text in between. Null for
+/// others, and for those that need an exponent.
+char* WriteShortDecimal(const arrow::Decimal128& unscaled, int scale, bool plain, char* out) {
+  const auto low = static_cast<int64_t>(unscaled.low_bits());
+  if (unscaled.high_bits() != low >> 63 || scale < 1 || scale > 8) return nullptr;
+  const uint64_t magnitude = low < 0 ? ~static_cast<uint64_t>(low) + 1 : static_cast<uint64_t>(low);
+  const uint64_t power = kIntegerPowers[static_cast<size_t>(scale)];
+  // Cents are common, and a division by a constant is a multiplication.
+  const uint64_t whole = scale == 2 ? magnitude / 100 : magnitude / power;
+  const auto fraction = static_cast<uint32_t>(magnitude - whole * power);
+  if (!plain && (fraction == 0 || (whole == 0 && scale > 6))) return nullptr;
+  *out = '-';
+  out += low < 0 ? 1 : 0;
+  out = WriteUnsigned(whole, out);
+  *out++ = '.';
+  const uint64_t digits = DigitBytes(fraction) >> (8 * (8 - scale));
+  StoreWord(digits | kZeros, out);
+  return out + (plain ? scale : 8 - std::countl_zero(digits) / 8);
+}
+
+}  // namespace
+
 char* WriteDecimal(const arrow::Decimal128& unscaled, int scale, bool plain, char* out) {
+  if (char* end = WriteShortDecimal(unscaled, scale, plain, out)) return end;
   char digits[48];
   bool negative = false;
   int count = MagnitudeDigits(unscaled, digits, &negative);

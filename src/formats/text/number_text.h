@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <string_view>
 
@@ -16,7 +17,19 @@ namespace sluice::formats::text {
 /// Room that any number needs: DECIMAL(38,38) with sign, "0." and digits is the longest.
 constexpr int kMaxNumberChars = 64;
 
-char* WriteUnsigned(uint64_t value, char* out);
+/// `value` below 10^8.
+inline char* WriteUpToEightDigits(uint32_t value, char* out) {
+  const uint64_t digits = DigitBytes(value);
+  // The last digit stays, whatever it is.
+  const int leading = std::countr_zero(digits | uint64_t{1} << 56) / 8;
+  StoreWord((digits | kZeros) >> (8 * leading), out);
+  return out + 8 - leading;
+}
+char* WriteLongUnsigned(uint64_t value, char* out);
+inline char* WriteUnsigned(uint64_t value, char* out) {
+  if (value >= 100'000'000) return WriteLongUnsigned(value, out);
+  return WriteUpToEightDigits(static_cast<uint32_t>(value), out);
+}
 inline char* WriteInteger(int64_t value, char* out) {
   if (value < 0) *out++ = '-';
   return WriteUnsigned(value < 0 ? ~static_cast<uint64_t>(value) + 1 : static_cast<uint64_t>(value),

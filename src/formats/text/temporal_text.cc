@@ -363,19 +363,26 @@ const char* CheckZone(Cursor& cursor, const TimestampRules& rules, int64_t* offs
 
 }  // namespace
 
-char* WriteDate(int32_t days, char* out) { return PutDate(days, out); }
+char* WriteDate(int64_t days, char* out) { return PutDate(days, out); }
 
-char* WriteTime(int32_t millis_of_day, char* out) {
-  out = PutClock(static_cast<unsigned>(millis_of_day) / 1000, out);
-  return PutFraction(static_cast<unsigned>(millis_of_day) % 1000, 3, out);
+char* WriteClock(uint32_t second_of_day, uint32_t fraction, int digits, char* out) {
+  return PutFraction(fraction, digits, PutClock(second_of_day, out));
 }
 
-char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant,
-                     char* out) {
-  int64_t seconds = value / units_per_second;
-  int64_t fraction = value % units_per_second;
+char* WriteTime(int32_t millis_of_day, char* out) {
+  const auto millis = static_cast<uint32_t>(millis_of_day);
+  return WriteClock(millis / 1000, millis % 1000, 3, out);
+}
+
+namespace {
+
+/// Compiled for each unit: divisions by constants are multiplications.
+template <int64_t kUnits>
+char* PutTimestamp(int64_t value, char separator, bool instant, char* out) {
+  int64_t seconds = value / kUnits;
+  int64_t fraction = value % kUnits;
   if (fraction < 0) {
-    fraction += units_per_second;
+    fraction += kUnits;
     --seconds;
   }
   int64_t days = seconds / kSecondsPerDay;
@@ -385,12 +392,22 @@ char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle sty
     --days;
   }
   out = PutDate(days, out);
-  *out++ = style == TimestampStyle::kSql ? ' ' : 'T';
+  *out++ = separator;
   out = PutClock(static_cast<unsigned>(second_of_day), out);
-  const int digits = units_per_second == 1000 ? 3 : units_per_second == 1'000'000 ? 6 : 9;
-  out = PutFraction(static_cast<uint32_t>(fraction), digits, out);
+  constexpr int kDigits = kUnits == 1000 ? 3 : kUnits == 1'000'000 ? 6 : 9;
+  out = PutFraction(static_cast<uint32_t>(fraction), kDigits, out);
   if (instant) *out++ = 'Z';
   return out;
+}
+
+}  // namespace
+
+char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant,
+                     char* out) {
+  const char separator = style == TimestampStyle::kSql ? ' ' : 'T';
+  if (units_per_second == 1000) return PutTimestamp<1000>(value, separator, instant, out);
+  if (units_per_second == 1'000'000) return PutTimestamp<1'000'000>(value, separator, instant, out);
+  return PutTimestamp<1'000'000'000>(value, separator, instant, out);
 }
 
 const char* ParseDate(std::string_view text, bool lenient, int32_t* days) {

@@ -27,8 +27,10 @@ inline int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
   return era * 146097 + static_cast<int64_t>(day_of_era) - 719468;
 }
 
-char* WriteDate(int32_t days, char* out);
+char* WriteDate(int64_t days, char* out);
 char* WriteTime(int32_t millis_of_day, char* out);
+/// A time of day with `digits` (3, 6 or 9) digits of fraction, trailing zeros left out.
+char* WriteClock(uint32_t second_of_day, uint32_t fraction, int digits, char* out);
 /// `units_per_second`: 1,000, 1,000,000 or 1,000,000,000; `instant`: TIMESTAMP_LTZ, with a final Z.
 char* WriteTimestamp(int64_t value, int64_t units_per_second, TimestampStyle style, bool instant,
                      char* out);
