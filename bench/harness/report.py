@@ -16,7 +16,7 @@ def ratio(value):
 
 
 def rate(case):
-    if not case.rows:
+    if not case.rows or not case.ours.samples:
         return "–"
     million = case.rows / case.ours.median("wall_s") / 1e6
     return f"{million:.2f} M/s" if million < 100 else f"{million:.0f} M/s"
@@ -31,13 +31,15 @@ def peer_cell(case):
 
 
 def line(case):
-    share = case.share()
+    share = case.share() if case.ours.samples else None
     bound = f"{100 * share:.0f} % of {case.limit_name}" if share else "–"
     note = "; ".join(filter(None, [case.note, ", ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
                                                        for key, value in case.extra.items())]))
-    return (f"| {case.workload} | {case.name} | {f'{case.rows:,}' if case.rows else '–'} | {seconds(case.ours.median('wall_s'))} ± "
-            f"{100 * case.ours.spread():.0f} % ({len(case.ours.samples)}) | {rate(case)} | {seconds(case.ours.median('cpu_s'))} | "
-            f"{case.ours.median('peak_mib'):.0f} | {peer_cell(case)} | {bound} | {note or '–'} |")
+    ours = "– | – | – | –"
+    if case.ours.samples:
+        ours = (f"{seconds(case.ours.median('wall_s'))} ± {100 * case.ours.spread():.0f} % ({len(case.ours.samples)}) | {rate(case)} | "
+                f"{seconds(case.ours.median('cpu_s'))} | {case.ours.median('peak_mib'):.0f}")
+    return (f"| {case.workload} | {case.name} | {f'{case.rows:,}' if case.rows else '–'} | {ours} | {peer_cell(case)} | {bound} | {note or '–'} |")
 
 
 HEAD = """| | workload | rows | Sluice s | rows | CPU s | peak MiB | peer s: wall ratio, rows per CPU-second ratio | share of the limit | notes |
@@ -56,6 +58,8 @@ def as_json(case):
 
 def ratios(case):
     """The figures that are compared from run to run: they depend less on the machine than times."""
+    if not case.ours.samples:
+        return {}
     found = {f"{peer} wall": round(case.wall_ratio(peer), 3) for peer in case.peers}
     if case.share():
         found["limit"] = round(case.share(), 4)

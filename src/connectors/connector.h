@@ -75,6 +75,13 @@ class TableSource {
   virtual Result<std::optional<std::vector<PartitionValues>>> ListPartitions() {
     return std::optional<std::vector<PartitionValues>>();
   }
+  /// The same; partitions for which `predicate` (over partition key columns, index = key position)
+  /// is not true may be left out, with all that listing them would cost.
+  virtual Result<std::optional<std::vector<PartitionValues>>> ListPartitionsFor(
+      const expr::ExprPtr& predicate) {
+    (void)predicate;
+    return ListPartitions();
+  }
   /// Typed arrays of `partitions`, one column a partition key, so that the planner can evaluate
   /// predicates. A text that does not fit its type makes the row NULL in `*bad` sense: see
   /// implementation notes in filesystem/partition/.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <arrow/api.h>
 #include <gtest/gtest.h>
@@ -152,6 +153,61 @@ TEST(GroupTable, GivesDenseIdsAndTheKeysBack) {
   GroupTable global((Schema()));
   EXPECT_EQ(*global.GroupIds(*arrow::RecordBatch::Make(arrow::schema({}), 3, arrow::ArrayVector{})),
             (std::vector<int32_t>{0, 0, 0}));
+}
+
+TEST(GroupTable, KeysOfOneWord) {
+  GroupTable table(Schema({{"n", SqlType::Bigint()}}));
+  std::map<std::optional<int64_t>, int32_t> expected;
+  for (int part = 0; part < 4; ++part) {
+    arrow::Int64Builder builder;
+    std::vector<int32_t> ids;
+    for (int64_t i = 0; i < 5000; ++i) {
+      // Keys that differ in their high bits only, and NULL, some of them new in each part.
+      const int64_t key = (i * 7919 % 1500 + part * 400) << 40;
+      const bool null = i % 701 == 3;
+      EXPECT_TRUE((null ? builder.AppendNull() : builder.Append(key)).ok());
+      const auto value = null ? std::optional<int64_t>() : std::optional<int64_t>(key);
+      ids.push_back(expected.emplace(value, static_cast<int32_t>(expected.size())).first->second);
+    }
+    const auto keys = arrow::RecordBatch::Make(arrow::schema({arrow::field("n", arrow::int64())}),
+                                               5000, arrow::ArrayVector{*builder.Finish()});
+    EXPECT_EQ(*table.GroupIds(*keys), ids);
+    EXPECT_EQ(*table.FindGroupIds(*keys), ids);
+  }
+  EXPECT_EQ(table.group_count(), static_cast<int64_t>(expected.size()));
+  const auto keys = *table.Keys(0, table.group_count());
+  GroupTable again(Schema({{"n", SqlType::Bigint()}}));
+  std::vector<int32_t> in_order(expected.size());
+  std::iota(in_order.begin(), in_order.end(), 0);
+  EXPECT_EQ(*again.GroupIds(*keys), in_order);
+  EXPECT_EQ(*again.FindGroupIds(*keys->Slice(7, 2)), (std::vector<int32_t>{7, 8}));
+}
+
+TEST(GroupTable, FloatsOfOneColumn) {
+  GroupTable table(Schema({{"d", SqlType::Double()}}));
+  arrow::DoubleBuilder builder;
+  ASSERT_TRUE(builder.AppendValues({0.0, std::nan("1"), -0.0, -std::nan("2"), 1.5, 0.0}).ok());
+  const auto keys = arrow::RecordBatch::Make(arrow::schema({arrow::field("d", arrow::float64())}),
+                                             6, arrow::ArrayVector{*builder.Finish()});
+  EXPECT_EQ(*table.GroupIds(*keys), (std::vector<int32_t>{0, 1, 0, 1, 2, 0}));
+}
+
+TEST(GroupTable, SlicesOfOneConstantColumnAreOneKey) {
+  const auto column = [](const std::string& text) {
+    return *arrow::MakeArrayFromScalar(arrow::StringScalar(text), 1000);
+  };
+  const auto batch = [](const std::shared_ptr<arrow::Array>& values, int64_t rows) {
+    return arrow::RecordBatch::Make(arrow::schema({arrow::field("s", arrow::utf8())}), rows,
+                                    arrow::ArrayVector{values->Slice(0, rows)});
+  };
+  GroupTable table(Schema({{"s", SqlType::String()}}));
+  const auto first = column("a");
+  const auto second = column("b");
+  EXPECT_EQ(*table.GroupIds(*batch(first, 900)), std::vector<int32_t>(900, 0));
+  EXPECT_EQ(*table.GroupIds(*batch(first, 5)), std::vector<int32_t>(5, 0));
+  EXPECT_EQ(*table.GroupIds(*batch(second, 900)), std::vector<int32_t>(900, 1));
+  EXPECT_EQ(*table.GroupIds(*batch(first, 1000)), std::vector<int32_t>(1000, 0));
+  EXPECT_EQ(table.group_count(), 2);
 }
 
 TEST(Sort, FlinksNullOrder) {

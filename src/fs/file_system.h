@@ -166,6 +166,11 @@ class FileSystem {
   /// Entries of one directory, sorted by name, "." and ".." left out, hidden ones included.
   /// kNotFound when it is not there.
   virtual Result<std::vector<FileInfo>> List(const std::string& directory) = 0;
+  /// The same with `size_bytes` and `modified_ms` left at 0 where the file system tells names and
+  /// kinds for less than the whole.
+  virtual Result<std::vector<FileInfo>> ListNames(const std::string& directory) {
+    return List(directory);
+  }
   /// All files below a directory, at every level, sorted by path; no directories. kNotFound when it
   /// is not there. What vanishes meanwhile is left out.
   virtual Result<std::vector<FileInfo>> ListTree(const std::string& directory);

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from harness import compare, data, measure, report, settings, verify
 from workloads import lake
 
-NAMES = ["W1", "W2", "W3", "W5", "W10"]
+NAMES = ["W1", "W2", "W3", "W5", "W8", "W10"]
 
 
 def options_in(folder):

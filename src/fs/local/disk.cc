@@ -72,6 +72,14 @@ class PosixDisk final : public Disk {
   }
 
   int List(const std::string& directory, std::vector<FileInfo>* entries) override {
+    return ListEntries(directory, true, entries);
+  }
+
+  int ListNames(const std::string& directory, std::vector<FileInfo>* entries) override {
+    return ListEntries(directory, false, entries);
+  }
+
+  int ListEntries(const std::string& directory, bool with_status, std::vector<FileInfo>* entries) {
     const int descriptor = open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (descriptor < 0) return -errno;
     DIR* const stream = fdopendir(descriptor);
@@ -90,12 +98,16 @@ class PosixDisk final : public Disk {
       }
       const std::string_view name = entry->d_name;
       if (name == "." || name == "..") continue;
-      struct stat status;
-      // Gone meanwhile, or a link to nothing: it is not there for a reader.
-      if (fstatat(descriptor, entry->d_name, &status, 0) < 0) continue;
       FileInfo info;
       info.path = JoinPath(directory, name);
-      FillInfo(status, &info);
+      if (!with_status && (entry->d_type == DT_DIR || entry->d_type == DT_REG)) {
+        info.is_directory = entry->d_type == DT_DIR;
+      } else {
+        struct stat status;
+        // Gone meanwhile, or a link to nothing: it is not there for a reader.
+        if (fstatat(descriptor, entry->d_name, &status, 0) < 0) continue;
+        FillInfo(status, &info);
+      }
       entries->push_back(std::move(info));
     }
     closedir(stream);

@@ -35,6 +35,10 @@ class Disk {
   virtual int Stat(const std::string& path, FileInfo* info) = 0;
   /// Entries in any order, without "." and "..".
   virtual int List(const std::string& directory, std::vector<FileInfo>* entries) = 0;
+  /// The same; sizes and times may be left out.
+  virtual int ListNames(const std::string& directory, std::vector<FileInfo>* entries) {
+    return List(directory, entries);
+  }
   virtual int MakeDirectory(const std::string& path) = 0;
   virtual int SyncDirectory(const std::string& path) = 0;
   /// A descriptor for SyncFileSystem, which reports what fails to reach the disk from now on.

@@ -16,13 +16,28 @@ Result<FileInfo> LocalFileSystem::Stat(const std::string& path) {
   return info;
 }
 
-Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& directory) {
-  std::vector<FileInfo> entries;
-  const int result = disk_.List(directory, &entries);
+namespace {
+
+Result<std::vector<FileInfo>> Sorted(int result, std::vector<FileInfo> entries,
+                                     const std::string& directory) {
   if (result < 0) return DiskError(-result, "list", directory);
   std::sort(entries.begin(), entries.end(),
             [](const FileInfo& a, const FileInfo& b) { return a.path < b.path; });
   return entries;
+}
+
+}  // namespace
+
+Result<std::vector<FileInfo>> LocalFileSystem::List(const std::string& directory) {
+  std::vector<FileInfo> entries;
+  const int result = disk_.List(directory, &entries);
+  return Sorted(result, std::move(entries), directory);
+}
+
+Result<std::vector<FileInfo>> LocalFileSystem::ListNames(const std::string& directory) {
+  std::vector<FileInfo> entries;
+  const int result = disk_.ListNames(directory, &entries);
+  return Sorted(result, std::move(entries), directory);
 }
 
 Result<std::shared_ptr<arrow::io::RandomAccessFile>> LocalFileSystem::OpenRead(

@@ -22,6 +22,7 @@ class LocalFileSystem final : public FileSystem {
   std::string_view scheme() const override { return "file"; }
   Result<FileInfo> Stat(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& directory) override;
+  Result<std::vector<FileInfo>> ListNames(const std::string& directory) override;
   Result<std::shared_ptr<arrow::io::RandomAccessFile>> OpenRead(const std::string& path) override;
   Result<std::string> ReadWhole(const FileInfo& file) override;
   Status WriteWhole(const std::string& path, std::string_view bytes) override;

@@ -13,6 +13,9 @@ namespace {
 
 constexpr int64_t kRowByRowLimit = 256;
 constexpr std::string_view kStateField = "groups";
+// kPartial sends its groups when they are so many: the table still fits into a core's caches and a
+// batch a time into the channels.
+constexpr int64_t kPartialGroups = 1 << 17;
 
 Schema FirstColumns(const Schema& schema, size_t count) {
   std::vector<int> indices(count);
@@ -54,6 +57,8 @@ Status HashAggregateOperator::Open(TaskContext& context) {
 }
 
 Status HashAggregateOperator::MakeTables() {
+  accumulators_.clear();
+  rows_of_group_.clear();
   table_ = std::make_unique<expr::GroupTable>(key_schema_, eval_.pool);
   for (const expr::AggregateCall& call : spec_.calls) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<expr::Accumulator> accumulator,
@@ -88,7 +93,35 @@ Result<std::shared_ptr<arrow::RecordBatch>> HashAggregateOperator::EvaluateKeys(
   return arrow::RecordBatch::Make(key_schema_.ToArrow(), rows.num_rows(), std::move(columns));
 }
 
+Status HashAggregateOperator::ProcessPartial(const Batch& batch, Output& out) {
+  SLUICE_ASSIGN_OR_RETURN(const auto keys, EvaluateKeys(*batch.rows()));
+  SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> group_of_row, table_->GroupIds(*keys));
+  SLUICE_RETURN_NOT_OK(ApplyBatch(batch, group_of_row));
+  partial_rows_ += batch.row_count();
+  if (passes_through_) return SendPartial(out);
+  if (group_count() < kPartialGroups) return HoldMemory();
+  // Gathering costs more than it saves when there are hardly two rows of a key.
+  passes_through_ = partial_rows_ < 2 * group_count();
+  return SendPartial(out);
+}
+
+Status HashAggregateOperator::SendPartial(Output& out) {
+  if (partial_rows_ == 0) return {};
+  SLUICE_ASSIGN_OR_RETURN(const auto rows, StateRows());
+  for (int64_t begin = 0; begin < rows->num_rows(); begin += kTargetBatchRows) {
+    SLUICE_RETURN_NOT_OK(out.Emit(Batch(rows->Slice(begin, kTargetBatchRows))));
+  }
+  partial_rows_ = 0;
+  SLUICE_RETURN_NOT_OK(MakeTables());
+  return HoldMemory();
+}
+
 Status HashAggregateOperator::Process(Batch batch, Output& out) {
+  if (spec_.phase == AggregatePhase::kPartial) return ProcessPartial(batch, out);
+  if (spec_.phase == AggregatePhase::kFinal) {
+    SLUICE_RETURN_NOT_OK(MergeStateRows(*batch.rows()));
+    return HoldMemory();
+  }
   if (!spec_.streaming) {
     SLUICE_ASSIGN_OR_RETURN(const auto keys, EvaluateKeys(*batch.rows()));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int32_t> group_of_row, table_->GroupIds(*keys));
@@ -242,7 +275,12 @@ Result<std::shared_ptr<arrow::RecordBatch>> HashAggregateOperator::ResultsOf(
   return Concatenate(pieces, output_schema_, eval_.pool);
 }
 
+Status HashAggregateOperator::PrepareSnapshot(const Barrier&, Output& out) {
+  return spec_.phase == AggregatePhase::kPartial ? SendPartial(out) : Status();
+}
+
 Status HashAggregateOperator::FinishInput(Output& out) {
+  if (spec_.phase == AggregatePhase::kPartial) return SendPartial(out);
   if (!spec_.streaming) {
     emit_at_ = 0;
     context().wake();
@@ -302,6 +340,7 @@ Result<std::shared_ptr<arrow::RecordBatch>> HashAggregateOperator::StateRows() c
 }
 
 Status HashAggregateOperator::Snapshot(const Barrier&, StateWriter& state) {
+  if (spec_.phase == AggregatePhase::kPartial) return {};
   SLUICE_ASSIGN_OR_RETURN(const auto rows, StateRows());
   SLUICE_ASSIGN_OR_RETURN(std::string bytes, RowsToBytes(*rows));
   state.PutBytes(kStateField, std::move(bytes));
@@ -309,6 +348,7 @@ Status HashAggregateOperator::Snapshot(const Barrier&, StateWriter& state) {
 }
 
 Status HashAggregateOperator::Restore(const RestoredState& state) {
+  if (spec_.phase == AggregatePhase::kPartial) return {};
   for (const StateReader& reader : state.subtasks) {
     SLUICE_ASSIGN_OR_RETURN(const std::string bytes, reader.GetBytes(kStateField));
     SLUICE_ASSIGN_OR_RETURN(auto rows, RowsFromBytes(bytes, StateSchema()));

@@ -11,6 +11,11 @@
 
 namespace sluice::runtime {
 
+/// Which part of an aggregation an operator does. Batch only, and only for calls whose state can be
+/// merged in any order (COUNT, SUM, AVG, MIN, MAX): kPartial aggregates what it sees before the
+/// exchange and sends state rows (keys, a state a call, rows of the group); kFinal merges them.
+enum class AggregatePhase { kWhole, kPartial, kFinal };
+
 struct AggregateSpec {
   std::vector<expr::ExprPtr> keys;         // Empty: one group that is always there.
   std::vector<expr::AggregateCall> calls;  // Empty: DISTINCT over the keys.
@@ -19,6 +24,7 @@ struct AggregateSpec {
   bool streaming = false;
   /// The input carries updates or deletes.
   bool input_changes = false;
+  AggregatePhase phase = AggregatePhase::kWhole;
   EvalSettings eval;
 };
 
@@ -28,7 +34,7 @@ struct AggregateSpec {
 //
 // Thread: the task's. With several subtasks the exchange in front must hash by the keys, in their
 // order. State: keys, accumulators and row counts as one Arrow batch; restored by hash of the key,
-// at any parallelism.
+// at any parallelism. kPartial has none: it sends everything before a barrier.
 class HashAggregateOperator final : public Operator {
  public:
   explicit HashAggregateOperator(AggregateSpec spec);
@@ -41,6 +47,7 @@ class HashAggregateOperator final : public Operator {
   Status FinishInput(Output& out) override;
   Status Poll(Output& out) override;
   bool Ready() const override { return emit_at_ < 0; }
+  Status PrepareSnapshot(const Barrier& barrier, Output& out) override;
   Status Snapshot(const Barrier& barrier, StateWriter& state) override;
 
  private:
@@ -58,6 +65,8 @@ class HashAggregateOperator final : public Operator {
   Result<std::shared_ptr<arrow::RecordBatch>> StateRows() const;
   std::shared_ptr<arrow::Schema> StateSchema() const;
   Status MergeStateRows(const arrow::RecordBatch& rows);
+  Status ProcessPartial(const Batch& batch, Output& out);
+  Status SendPartial(Output& out);
   int64_t group_count() const;
   Status HoldMemory();
 
@@ -69,6 +78,8 @@ class HashAggregateOperator final : public Operator {
   std::vector<std::unique_ptr<expr::Accumulator>> accumulators_;
   std::vector<int64_t> rows_of_group_;  // Rows added minus rows taken back.
   MemoryHold memory_;
+  int64_t partial_rows_ = 0;     // kPartial: that went into the present groups.
+  bool passes_through_ = false;  // kPartial: nearly every row has a key of its own.
   int64_t emit_at_ = -1;  // Next group to emit at the end of a batch input; -1: not emitting.
 };
 

@@ -1,4 +1,8 @@
 // Aggregates and sorts in the job graph: where rows must come together.
+#include <algorithm>
+#include <array>
+#include <string_view>
+
 #include "expr/builder.h"
 #include "runtime/operators/hash_aggregate.h"
 #include "runtime/operators/sort.h"
@@ -34,13 +38,31 @@ std::vector<int> ColumnIndices(const std::vector<expr::ExprPtr>& columns) {
   return indices;
 }
 
+namespace {
+
+/// True when groups can be aggregated where the rows are and merged behind the exchange.
+bool HasPartialState(const expr::AggregateCall& call) {
+  constexpr std::array<std::string_view, 5> kNames = {"COUNT", "SUM", "AVG", "MIN", "MAX"};
+  return !call.distinct && std::find(kNames.begin(), kNames.end(), call.name) != kNames.end();
+}
+
+OperatorSpec AggregateOperator(std::string id, std::string name, runtime::AggregateSpec settings) {
+  OperatorSpec spec;
+  spec.id = std::move(id);
+  spec.name = std::move(name);
+  spec.make = [settings = std::move(settings)](int) -> Result<std::unique_ptr<runtime::Operator>> {
+    return std::unique_ptr<runtime::Operator>(
+        std::make_unique<runtime::HashAggregateOperator>(settings));
+  };
+  return spec;
+}
+
+}  // namespace
+
 Result<JobBuilder::Stream> JobBuilder::BuildAggregate(AggregateNode& aggregate) {
   SLUICE_ASSIGN_OR_RETURN(Stream stream, Build(aggregate.inputs[0]));
   runtime::AggregateSpec settings;
   settings.keys = aggregate.keys;
-  // The exchange routes by columns.
-  Schema input = aggregate.inputs[0]->schema;
-  stream = WithKeyColumns(stream, &settings.keys, &input);
   settings.calls = aggregate.calls;
   settings.output = aggregate.schema;
   settings.streaming = context_.connector.streaming;
@@ -51,16 +73,26 @@ Result<JobBuilder::Stream> JobBuilder::BuildAggregate(AggregateNode& aggregate) 
         expr::MakeAccumulator(call, arrow::default_memory_pool(), settings.input_changes).status());
   }
   settings.eval = {context_.eval.session_zone, context_.eval.fixed_now_ms};
-  OperatorSpec spec;
-  spec.id = NextId("aggregate");
-  spec.name = "GroupAggregate";
-  spec.make = [settings](int) -> Result<std::unique_ptr<runtime::Operator>> {
-    return std::unique_ptr<runtime::Operator>(
-        std::make_unique<runtime::HashAggregateOperator>(settings));
-  };
-  if (ParallelismOf(stream) == 1) return Append(stream, std::move(spec));
-  if (settings.keys.empty()) return AppendBehind(stream, Exchange::kGather, {}, 1, std::move(spec));
-  return AppendBehind(stream, Exchange::kHash, ColumnIndices(settings.keys), ParallelismOf(stream),
+  const int parallelism = ParallelismOf(stream);
+  std::vector<int> key_columns;  // By which the exchange routes.
+  if (parallelism > 1 && !settings.streaming && !settings.input_changes &&
+      std::all_of(settings.calls.begin(), settings.calls.end(), HasPartialState)) {
+    runtime::AggregateSpec partial = settings;
+    partial.phase = runtime::AggregatePhase::kPartial;
+    settings.phase = runtime::AggregatePhase::kFinal;
+    stream = Append(stream, AggregateOperator(NextId("aggregate-partial"), "LocalGroupAggregate",
+                                              std::move(partial)));
+    for (size_t i = 0; i < settings.keys.size(); ++i) key_columns.push_back(static_cast<int>(i));
+  } else {
+    Schema input = aggregate.inputs[0]->schema;
+    stream = WithKeyColumns(stream, &settings.keys, &input);
+    key_columns = ColumnIndices(settings.keys);
+  }
+  const bool global = settings.keys.empty();
+  OperatorSpec spec = AggregateOperator(NextId("aggregate"), "GroupAggregate", std::move(settings));
+  if (parallelism == 1) return Append(stream, std::move(spec));
+  if (global) return AppendBehind(stream, Exchange::kGather, {}, 1, std::move(spec));
+  return AppendBehind(stream, Exchange::kHash, std::move(key_columns), parallelism,
                       std::move(spec));
 }
 

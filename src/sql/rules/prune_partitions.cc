@@ -51,7 +51,7 @@ Status PrunePartitions(ScanNode* scan, connectors::TableSource* source,
   if (decisive.empty()) return {};
   SLUICE_ASSIGN_OR_RETURN(scan->partition_predicate, expr::MakeAnd(std::move(decisive)));
   SLUICE_ASSIGN_OR_RETURN(std::optional<std::vector<connectors::PartitionValues>> partitions,
-                          source->ListPartitions());
+                          source->ListPartitionsFor(scan->partition_predicate));
   if (!partitions) return {};
   SLUICE_ASSIGN_OR_RETURN(const std::shared_ptr<arrow::RecordBatch> rows,
                           source->PartitionRows(*partitions));

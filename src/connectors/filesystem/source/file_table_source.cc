@@ -89,8 +89,25 @@ class FileTableSource final : public TableSource {
   }
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitions() override {
+    return ListPartitionsThat(KeyFilter());
+  }
+
+  Result<std::optional<std::vector<PartitionValues>>> ListPartitionsFor(
+      const expr::ExprPtr& predicate) override {
+    std::vector<std::vector<expr::ExprPtr>> by_key(table_.partition_keys.size());
+    for (const expr::ExprPtr& conjunct : expr::SplitConjuncts(predicate)) {
+      const std::vector<int> used = expr::UsedColumns(*conjunct);
+      if (used.size() == 1) by_key[static_cast<size_t>(used[0])].push_back(conjunct);
+    }
+    return ListPartitionsThat(
+        [this, &by_key](size_t key, const std::vector<std::optional<std::string>>& values) {
+          return ValuesThatPass(by_key[key], key, values);
+        });
+  }
+
+  Result<std::optional<std::vector<PartitionValues>>> ListPartitionsThat(const KeyFilter& keep) {
     if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
-    auto known = spec_.listing->ListPartitions();
+    auto known = spec_.listing->ListPartitions(keep);
     // On a file system that is not built yet a query can be planned; running it is refused.
     if (known.status().code() == StatusCode::kUnsupported) {
       return std::optional<std::vector<PartitionValues>>();
@@ -156,6 +173,31 @@ class FileTableSource final : public TableSource {
     }
     move_to = target.path;
     return CheckMoveTarget(spec_.listing->root(), move_to);
+  }
+
+  /// True for the values of a key for which all `conditions` are true, and for texts that do not
+  /// fit the key's type: whether those may be left out is decided by CheckBadPartitions.
+  Result<std::vector<bool>> ValuesThatPass(
+      const std::vector<expr::ExprPtr>& conditions, size_t key,
+      const std::vector<std::optional<std::string>>& values) const {
+    std::vector<bool> pass(values.size(), true);
+    if (conditions.empty()) return pass;
+    std::vector<PartitionValues> partitions;
+    partitions.reserve(values.size());
+    for (const std::optional<std::string>& value : values) {
+      partitions.emplace_back(spec_.partition_keys.size())[key] = value;
+    }
+    std::vector<std::pair<size_t, size_t>> bad;
+    SLUICE_ASSIGN_OR_RETURN(
+        const auto rows,
+        PartitionValueRows(spec_.partition_keys, spec_.partition_types, partitions, &bad));
+    for (const expr::ExprPtr& condition : conditions) {
+      SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> passed,
+                              EvaluatePartitions(*condition, *rows, spec_.session_zone));
+      for (size_t i = 0; i < pass.size(); ++i) pass[i] = pass[i] && passed[i];
+    }
+    for (const auto& [row, column] : bad) pass[row] = true;
+    return pass;
   }
 
   int PartitionIndex(int column) const {

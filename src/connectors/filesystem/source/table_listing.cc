@@ -27,7 +27,7 @@ Result<OverwriteMarker> ReadMarker(fs::FileSystem& file_system, const fs::FileIn
 
 }  // namespace
 
-Result<std::vector<PartitionDirectory>> TableListing::ListPartitions() const {
+Result<std::vector<PartitionDirectory>> TableListing::ListPartitions(const KeyFilter& keep) const {
   std::vector<PartitionDirectory> partitions;
   const auto root = file_system_->Stat(root_);
   if (!root.ok()) {
@@ -41,7 +41,7 @@ Result<std::vector<PartitionDirectory>> TableListing::ListPartitions() const {
         "partition directories.");
   }
   std::vector<Level> level = {
-      {root_, PartitionValues(keys_.size()), std::vector<bool>(keys_.size())}};
+      {root_, PartitionValues(keys_.size()), std::vector<bool>(keys_.size()), 0}};
   for (size_t depth = 0; depth < keys_.size(); ++depth) {
     std::vector<std::string> paths;
     for (const Level& parent : level) paths.push_back(parent.path);
@@ -53,6 +53,7 @@ Result<std::vector<PartitionDirectory>> TableListing::ListPartitions() const {
       SLUICE_RETURN_NOT_OK(listings[i].status());
       Descend(level[i], *listings[i], &next);
     }
+    if (keep) SLUICE_RETURN_NOT_OK(KeepWanted(keep, &next));
     level = std::move(next);
   }
   for (Level& found : level) partitions.push_back({std::move(found.path), std::move(found.values)});
@@ -74,15 +75,40 @@ void TableListing::Descend(const Level& parent, const std::vector<fs::FileInfo>&
       WarnOfStray(entry.path);
       continue;
     }
-    Level& child = children->emplace_back(Level{entry.path, parent.values, parent.found});
+    Level& child = children->emplace_back(Level{entry.path, parent.values, parent.found, index});
     child.values[index] = parsed->value;
     child.found[index] = true;
   }
 }
 
+Status TableListing::KeepWanted(const KeyFilter& keep, std::vector<Level>* level) const {
+  std::vector<bool> wanted(level->size(), true);
+  for (size_t key = 0; key < keys_.size(); ++key) {
+    std::vector<size_t> places;
+    std::vector<std::optional<std::string>> values;
+    for (size_t i = 0; i < level->size(); ++i) {
+      if ((*level)[i].last_key != key) continue;
+      places.push_back(i);
+      values.push_back((*level)[i].values[key]);
+    }
+    if (places.empty()) continue;
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<bool> passed, keep(key, values));
+    for (size_t i = 0; i < places.size(); ++i) wanted[places[i]] = passed[i];
+  }
+  size_t left = 0;
+  for (size_t i = 0; i < level->size(); ++i) {
+    if (!wanted[i]) continue;
+    if (left != i) (*level)[left] = std::move((*level)[i]);
+    ++left;
+  }
+  level->resize(left);
+  return {};
+}
+
 std::vector<TableListing::Listing> TableListing::ListMany(
     const std::vector<std::string>& directories) const {
-  return AskMany(directories, [this](const std::string& path) { return file_system_->List(path); });
+  return AskMany(directories,
+                 [this](const std::string& path) { return file_system_->ListNames(path); });
 }
 
 TableListing::Listing TableListing::ListFiles(const std::string& directory) const {

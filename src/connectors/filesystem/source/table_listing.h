@@ -24,6 +24,11 @@ struct PartitionDirectory {
   PartitionValues values;  // In the order of the table's keys.
 };
 
+/// Which of the values that directories give a key may be read, by index of the key; called for all
+/// directories of a level at once, before anything below them is listed.
+using KeyFilter = std::function<Result<std::vector<bool>>(
+    size_t key, const std::vector<std::optional<std::string>>& values)>;
+
 /// Thread-safe; blocking.
 class TableListing {
  public:
@@ -38,7 +43,11 @@ class TableListing {
 
   /// Directories of all partitions, sorted by path. A table directory that is not there has none.
   /// I/O errors are errors.
-  Result<std::vector<PartitionDirectory>> ListPartitions() const;
+  Result<std::vector<PartitionDirectory>> ListPartitions() const {
+    return ListPartitions(KeyFilter());
+  }
+  /// Only those that pass `keep` (may be empty) at every level.
+  Result<std::vector<PartitionDirectory>> ListPartitions(const KeyFilter& keep) const;
   /// Visible files at any depth below `directory` (which may be a file itself), sorted by path. A
   /// directory that vanishes meanwhile has none, `directory` itself must be there. On object stores
   /// all old or all new files where INSERT OVERWRITE is replacing them.
@@ -62,7 +71,9 @@ class TableListing {
     std::string path;
     PartitionValues values;
     std::vector<bool> found;
+    size_t last_key = 0;  // That the last component has given.
   };
+  Status KeepWanted(const KeyFilter& keep, std::vector<Level>* level) const;
   void Descend(const Level& parent, const std::vector<fs::FileInfo>& entries,
                std::vector<Level>* children) const;
   std::vector<Listing> ListMany(const std::vector<std::string>& directories) const;

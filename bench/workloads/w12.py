@@ -1,0 +1,12 @@
+"""W12: from the watermark passing a partition's end to its visible _SUCCESS (bench/commit_latency.py)."""
+from workloads import scripts
+
+TITLE = "watermark to _SUCCESS"
+ALONE = True
+
+
+def run(options, flink):
+    count = 40 if options.repeats >= 5 else 10
+    return [scripts.figures("W12", f"{TITLE}, checkpoints each {interval:,} ms",
+                            scripts.lines(options, "commit_latency.py", "--partitions", count, "--interval", interval)[-1])
+            for interval in (10_000, 1_000)]
