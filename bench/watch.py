@@ -35,7 +35,7 @@ def limit_seconds(work, folder, threads):
     if not os.path.exists(program):
         subprocess.run(["c++", "-O2", "-std=c++20", "-pthread", "-o", program, os.path.join(HERE, "limits", "scan_directory.cc")], check=True)
     out = subprocess.run([program, folder, str(threads)], check=True, capture_output=True, text=True).stdout
-    return float(out.split()[4])
+    return json.loads(out.splitlines()[-1])["wall_s"]
 
 
 def table(folder, more=""):

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kRowByRowLimit = 256;
 constexpr std::string_view kStateField = "groups";
+constexpr std::string_view kHandedOutField = "handed_out";
 // kPartial sends its groups when they are so many: the table still fits into a core's caches and a
 // batch a time into the channels.
 constexpr int64_t kPartialGroups = 1 << 17;
@@ -281,6 +282,7 @@ Status HashAggregateOperator::PrepareSnapshot(const Barrier&, Output& out) {
 
 Status HashAggregateOperator::FinishInput(Output& out) {
   if (spec_.phase == AggregatePhase::kPartial) return SendPartial(out);
+  if (handed_out_) return {};  // Restored: the end comes again, the results must not.
   if (!spec_.streaming) {
     emit_at_ = 0;
     context().wake();
@@ -289,6 +291,7 @@ Status HashAggregateOperator::FinishInput(Output& out) {
   // The one group of a query without GROUP BY exists without rows, too.
   if (!spec_.keys.empty() || rows_of_group_[0] > 0 || context().subtask != 0) return {};
   SLUICE_ASSIGN_OR_RETURN(auto rows, Results(0, 1));
+  handed_out_ = true;
   return out.Emit(Batch(std::move(rows)));
 }
 
@@ -301,6 +304,7 @@ Status HashAggregateOperator::Poll(Output& out) {
     SLUICE_RETURN_NOT_OK(out.Emit(Batch(std::move(rows))));
   }
   emit_at_ = end < group_count() ? end : -1;
+  handed_out_ = emit_at_ < 0;
   context().wake();
   return {};
 }
@@ -341,6 +345,10 @@ Result<std::shared_ptr<arrow::RecordBatch>> HashAggregateOperator::StateRows() c
 
 Status HashAggregateOperator::Snapshot(const Barrier&, StateWriter& state) {
   if (spec_.phase == AggregatePhase::kPartial) return {};
+  if (handed_out_) {
+    state.PutI64(kHandedOutField, 1);
+    return {};
+  }
   SLUICE_ASSIGN_OR_RETURN(const auto rows, StateRows());
   SLUICE_ASSIGN_OR_RETURN(std::string bytes, RowsToBytes(*rows));
   state.PutBytes(kStateField, std::move(bytes));
@@ -349,7 +357,11 @@ Status HashAggregateOperator::Snapshot(const Barrier&, StateWriter& state) {
 
 Status HashAggregateOperator::Restore(const RestoredState& state) {
   if (spec_.phase == AggregatePhase::kPartial) return {};
+  // The one group of all rows is subtask 0's, whatever the others say.
+  handed_out_ = spec_.keys.empty() && !state.subtasks.empty() &&
+                state.subtasks.front().Has(kHandedOutField);
   for (const StateReader& reader : state.subtasks) {
+    if (reader.Has(kHandedOutField)) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string bytes, reader.GetBytes(kStateField));
     SLUICE_ASSIGN_OR_RETURN(auto rows, RowsFromBytes(bytes, StateSchema()));
     if (rows->num_rows() == 0) continue;

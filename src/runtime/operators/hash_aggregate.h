@@ -80,7 +80,8 @@ class HashAggregateOperator final : public Operator {
   MemoryHold memory_;
   int64_t partial_rows_ = 0;     // kPartial: that went into the present groups.
   bool passes_through_ = false;  // kPartial: nearly every row has a key of its own.
-  int64_t emit_at_ = -1;  // Next group to emit at the end of a batch input; -1: not emitting.
+  int64_t emit_at_ = -1;     // Next group to emit at the end of a batch input; -1: not emitting.
+  bool handed_out_ = false;  // The results of the end of input are behind the operator.
 };
 
 }  // namespace sluice::runtime

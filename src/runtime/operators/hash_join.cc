@@ -18,6 +18,7 @@ namespace {
 constexpr std::string_view kLeftField = "left";
 constexpr std::string_view kRightField = "right";
 constexpr std::string_view kMatchedField = "right_matched";
+constexpr std::string_view kHandedOutField = "handed_out";
 
 bool PadsRight(JoinKind kind) {
   return kind == JoinKind::kLeft || kind == JoinKind::kFull || kind == JoinKind::kSingle;
@@ -257,6 +258,10 @@ Status HashJoinOperator::HoldMemory() {
 }
 
 Status HashJoinOperator::Snapshot(const Barrier&, StateWriter& state) {
+  if (all_ended_) {  // All is handed out: the end comes again after a restart, its rows must not.
+    state.PutI64(kHandedOutField, 1);
+    return {};
+  }
   SLUICE_ASSIGN_OR_RETURN(const auto right, right_.Settle(eval_.pool));
   SLUICE_ASSIGN_OR_RETURN(std::string right_bytes, RowsToBytes(*right));
   state.PutBytes(kRightField, std::move(right_bytes));
@@ -293,6 +298,7 @@ Result<std::vector<int64_t>> HashJoinOperator::ShareOf(
 
 Status HashJoinOperator::Restore(const RestoredState& state) {
   for (const StateReader& reader : state.subtasks) {
+    if (reader.Has(kHandedOutField)) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string left_bytes, reader.GetBytes(kLeftField));
     SLUICE_ASSIGN_OR_RETURN(const auto left, RowsFromBytes(left_bytes, left_.arrow_schema()));
     SLUICE_ASSIGN_OR_RETURN(const std::vector<int64_t> mine, ShareOf(*left, spec_.left_keys));
@@ -300,6 +306,7 @@ Status HashJoinOperator::Restore(const RestoredState& state) {
     if (rows->num_rows() > 0) SLUICE_RETURN_NOT_OK(left_.Add(Batch(std::move(rows)), eval_.pool));
   }
   for (const StateReader& reader : state.subtasks) {
+    if (reader.Has(kHandedOutField)) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string bytes, reader.GetBytes(kRightField));
     SLUICE_ASSIGN_OR_RETURN(auto rows, RowsFromBytes(bytes, right_.arrow_schema()));
     SLUICE_ASSIGN_OR_RETURN(const std::string matched, reader.GetBytes(kMatchedField));
