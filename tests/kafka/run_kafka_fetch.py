@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=420 serial
+# ctest: timeout=900 serial
 """Reads from a broker of Kafka itself with both ways of fetching; see README.md.
 
 Usage: run_kafka_fetch.py [--only CASE] [--keep]

@@ -14,7 +14,9 @@ struct MetadataDeleter {
 };
 using MetadataPtr = std::unique_ptr<const rd_kafka_metadata_t, MetadataDeleter>;
 
-constexpr int64_t kAttemptMs = 2'000;  // A job that is told to stop waits no longer.
+/// A job that is told to stop waits no longer: less where it is known that brokers are away.
+constexpr int64_t kAttemptMs = 2'000;
+constexpr int64_t kAttemptInTroubleMs = 500;
 /// A topic made a moment ago may not be known to every broker yet.
 constexpr int64_t kAbsentTopicMs = 2'000;
 
@@ -47,7 +49,8 @@ Status Cluster::Retry(const std::string& what,
   for (int count = 1;; ++count) {
     const int64_t elapsed_ms = (clock_->MonotonicMicros() - start_us) / 1000;
     const int64_t left_ms = std::max<int64_t>(timeout_ms_ - elapsed_ms, 1);
-    Status status = attempt(static_cast<int>(std::min(kAttemptMs, left_ms)));
+    const int64_t most_ms = client_->trouble().empty() ? kAttemptMs : kAttemptInTroubleMs;
+    Status status = attempt(static_cast<int>(std::min(most_ms, left_ms)));
     client_->Poll();
     const std::optional<Status> fatal = client_->fatal();
     if (fatal) status = *fatal;
@@ -58,6 +61,7 @@ Status Cluster::Retry(const std::string& what,
                          spent_ms >= (absent ? std::min(kAbsentTopicMs, timeout_ms_) : timeout_ms_);
     if (status.ok() || give_up) {
       if (waiting_) waiting_("");
+      if (status.ok()) client_->ClearTrouble();
       if (status.ok() || fatal || absent) return status;
       const std::string trouble = client_->trouble();
       std::string context = what + " from the Kafka brokers " + client_->bootstrap_servers();

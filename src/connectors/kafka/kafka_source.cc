@@ -102,7 +102,10 @@ class KafkaSource final : public runtime::Source {
   Status Connect(const runtime::SourceContext& context) {
     core_ = std::make_shared<SourceCore>();
     core_->setup = setup_;
-    const ClientConfig& config = setup_->config;
+    ClientConfig config = setup_->config;
+    // Nobody joins the group, so this is only how long a commit waits for a coordinator that is
+    // away, and a client that is destroyed with it: 45 s otherwise.
+    if (config.group_id) config.settings["session.timeout.ms"] = "2000";
     SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<KafkaClient> client,
                             KafkaClient::Make(config, ClientRole::kConsumer));
     const bool timeout_given = table().properties.contains("default.api.timeout.ms");

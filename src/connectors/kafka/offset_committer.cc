@@ -51,7 +51,7 @@ void OffsetCommitter::Run() {
 rd_kafka_resp_err_t OffsetCommitter::CommitNow(const std::map<PartitionId, int64_t>& offsets) {
   constexpr int kStepMs = 100;
   constexpr int kSteps = 600;
-  constexpr int kEndingSteps = 20;
+  constexpr int kEndingSteps = 5;
   const PartitionListPtr list(rd_kafka_topic_partition_list_new(static_cast<int>(offsets.size())));
   for (const auto& [id, offset] : offsets) {
     rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition)->offset = offset;

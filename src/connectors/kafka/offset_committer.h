@@ -19,7 +19,7 @@ namespace sluice::connectors::kafka {
 /// meanwhile is merged into the next.
 class OffsetCommitter : public std::enable_shared_from_this<OffsetCommitter> {
  public:
-  /// Once `*ending` (may be null) is set, brokers get two seconds to answer.
+  /// Once `*ending` (may be null) is set, brokers get half a second to answer.
   OffsetCommitter(std::shared_ptr<KafkaClient> client, std::string group, runtime::Metrics* metrics,
                   const std::atomic<bool>* ending = nullptr);
 
