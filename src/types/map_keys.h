@@ -1,6 +1,6 @@
 // NULL as a key of a MAP. Arrow refuses a map whose keys have a NULL (making one ends the process),
 // so a NULL key of a map with text keys is a text that no STRING can be: it is no UTF-8, and every
-// place that makes a STRING of bytes checks that (docs/decisions/0015). Arrow's kernels and our
+// place that makes a STRING of bytes checks that (docs/decisions/0017). Arrow's kernels and our
 // hashes treat it as one more text. Who shows, compares or writes keys asks here.
 #pragma once
 

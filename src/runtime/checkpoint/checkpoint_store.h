@@ -3,7 +3,7 @@
 // A checkpoint is written below `<directory>/attempt-<id>/`, which belongs to one process, and
 // moved into place whole: that rename is the commit point. A later start of the job removes the
 // folders of earlier ones first, so a process that was only asleep finds its own gone and can
-// commit nothing (docs/decisions/0016).
+// commit nothing (docs/decisions/0022).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Rows that wait sorted by partition until the next barrier, for one writer: many partitions cost
-// it one file each, at a time, instead of an open encoder each (docs/decisions/0015).
+// it one file each, at a time, instead of an open encoder each (docs/decisions/0020).
 //
 // A batch is staged whole with the partition of each row; staged rows are sorted once there are
 // enough of them. Partitions that get many rows at once go on to an open file; the others' rows go

@@ -1,6 +1,6 @@
 // What a sink leaves about its own work in "_sluice" below a table: one line of JSON a checkpoint
 // that published something, so that `sluice verify` can prove later that nothing is missing and
-// nothing is there twice (docs/decisions/0015). Readers do not see it: its name begins with '_'.
+// nothing is there twice (docs/decisions/0019). Readers do not see it: its name begins with '_'.
 //
 // Records of one sink (a lineage) form a chain: each names the one before it. What a run that went
 // back to an older state has left is not in the chain of the newest record.
