@@ -190,8 +190,7 @@ std::shared_ptr<CheckpointData> WithBlobs(CheckpointId id, char newest) {
 // A blob that has not changed is shared with the checkpoint before, and each folder is whole.
 TEST(CheckpointStoreTest, UnchangedBlobsAreNotWrittenAgain) {
   fs::FaultyDisk disk(1);
-  auto store.reset();  // It must not outlive its session.
-  session = disk.NewSession();
+  auto session = disk.NewSession();
   int64_t blob_files_written = 0;
   disk.SetOperationHook([&](std::string_view operation, const std::string& path) {
     if (operation == "create" && path.find("/blob-") != std::string::npos) ++blob_files_written;
@@ -204,6 +203,7 @@ TEST(CheckpointStoreTest, UnchangedBlobsAreNotWrittenAgain) {
   ASSERT_TRUE(store->Retain(1).ok());
   EXPECT_EQ(disk.AllFiles("/s").size(), 4u);
   disk.Crash();
+  store.reset();  // It must not outlive its session.
   session = disk.NewSession();
   store = MakeDiskCheckpointStore("/s", session.get());
   const auto loaded = store->LoadNewest();
