@@ -1,5 +1,6 @@
 // The least that reading many small files can cost: every folder is listed, every file opened, read
-// and closed, and nothing is done with the bytes. Prints a line for the listing and one for all of it.
+// and closed, and nothing is done with the bytes. Prints a line for the listing and one for all of
+// it.
 //
 //   scan_directory DIRECTORY [THREADS]
 #include <dirent.h>

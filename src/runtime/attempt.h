@@ -37,8 +37,8 @@ class Attempt {
     std::shared_ptr<const CheckpointData> restored;  // Null on a fresh start.
     TaskEvents* events = nullptr;
     const std::atomic<bool>* ending = nullptr;  // SourceContext::ending.
-    std::function<void()> request_checkpoint;  // See TaskContext.
-    std::function<void()> on_quiet;            // All I/O and compute work is over, after Cancel.
+    std::function<void()> request_checkpoint;   // See TaskContext.
+    std::function<void()> on_quiet;             // All I/O and compute work is over, after Cancel.
   };
   explicit Attempt(Parts parts);
 

@@ -255,19 +255,21 @@ TEST(JobTest, ResumesThroughTheRealDiskAndRemovesItsFolder) {
     JobSettings settings = Settings(5);
     settings.checkpoints.durable_directory = directory;
     settings.restart.kind = RestartKind::kNone;
-    auto hook = [run](int, const Batch& batch) -> Status {
-      if (run == 0 && Numbers(batch).front() > 30'000) return Status::IoError("killed");
-      return {};
+    Job* running = nullptr;
+    auto hook = [run, &running](int, const Batch&) -> Status {
+      const bool kill = run == 0 && running->metrics().Value(metric::kCheckpoint) > 0;
+      return kill ? Status::IoError("killed") : Status();
     };
     Listener listener;
     auto job = MakeJob(
-        Pipeline({.count = 40'000, .batch_rows = 20}, 2, Exchange::kForward, published, hook),
+        Pipeline({.count = 400'000, .batch_rows = 20}, 2, Exchange::kForward, published, hook),
         settings, &Clock::System(), &listener);
     ASSERT_TRUE(job.ok());
+    running = job->get();
     EXPECT_EQ((*job)->Run().ok(), run == 1);
     EXPECT_EQ(listener.restored.size(), run == 1 ? 1u : 0u);
   }
-  EXPECT_EQ(Differences(*published, 40'000), "");
+  EXPECT_EQ(Differences(*published, 400'000), "");
   EXPECT_FALSE(std::filesystem::exists(directory));
 }
 

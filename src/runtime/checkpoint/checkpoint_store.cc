@@ -473,11 +473,10 @@ Result<CheckpointData> ReadCheckpointFolder(const std::string& path, fs::Disk* d
   }
   SLUICE_RETURN_NOT_OK(metadata.status());
   SLUICE_ASSIGN_OR_RETURN(const std::string state, ReadWholeFile(folder + "/state", disk));
-  SLUICE_ASSIGN_OR_RETURN(
-      CheckpointData data,
-      DecodeCheckpoint(*metadata, state, folder, [&](const std::string& name) {
-        return ReadWholeFile(folder + "/" + name, disk);
-      }));
+  SLUICE_ASSIGN_OR_RETURN(CheckpointData data,
+                          DecodeCheckpoint(*metadata, state, folder, [&](const std::string& name) {
+                            return ReadWholeFile(folder + "/" + name, disk);
+                          }));
   fs::FileInfo mark;
   data.published = disk->Stat(folder + "/" + std::string(kPublished), &mark) >= 0;
   return data;

@@ -222,11 +222,12 @@ TEST(CheckpointStoreTest, BlobsSurviveAPowerCutAtEveryOperation) {
   for (int64_t cut = 0; cut < 40; ++cut) {
     fs::FaultyDisk disk(static_cast<uint64_t>(cut) + 1);
     auto session = disk.NewSession();
-    const auto store = MakeDiskCheckpointStore("/s/j", session.get());
+    auto store = MakeDiskCheckpointStore("/s/j", session.get());
     ASSERT_TRUE(store->Write(WithBlobs(1, 'a')).ok());
     disk.CutPowerAfter(cut);
     const bool reported = store->Write(WithBlobs(2, 'b')).ok() && store->Retain(1).ok();
     disk.Crash();
+    store.reset();
     session = disk.NewSession();
     const auto loaded = MakeDiskCheckpointStore("/s/j", session.get())->LoadNewest();
     ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();

@@ -358,8 +358,8 @@ Status HashAggregateOperator::Snapshot(const Barrier&, StateWriter& state) {
 Status HashAggregateOperator::Restore(const RestoredState& state) {
   if (spec_.phase == AggregatePhase::kPartial) return {};
   // The one group of all rows is subtask 0's, whatever the others say.
-  handed_out_ = spec_.keys.empty() && !state.subtasks.empty() &&
-                state.subtasks.front().Has(kHandedOutField);
+  handed_out_ =
+      spec_.keys.empty() && !state.subtasks.empty() && state.subtasks.front().Has(kHandedOutField);
   for (const StateReader& reader : state.subtasks) {
     if (reader.Has(kHandedOutField)) continue;
     SLUICE_ASSIGN_OR_RETURN(const std::string bytes, reader.GetBytes(kStateField));

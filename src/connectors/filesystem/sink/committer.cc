@@ -558,9 +558,12 @@ Status FileCommitter::StartRecording(
   auto status = std::make_shared<Status>();
   io_->Submit(
       [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
-       fence = context().fence] {
+       fence = context().fence, sweep = std::exchange(sweep_records_, false)] {
         SLUICE_CRASH_POINT("sink.before_record");
         *status = CheckFence(fence);
+        if (status->ok() && sweep) {
+          *status = SweepUnfinishedRecords(*file_system, root, record->lineage);
+        }
         if (!status->ok()) return;
         *status = WriteRecord(*file_system, root, *record);
         if (status->ok()) *status = FoldRecords(*file_system, fold);

@@ -82,7 +82,7 @@ struct SinkOptions {
   bool shuffle_by_partition = false;
   SortRows sort_rows = SortRows::kAuto;
   Compression compression = Compression::kNone;  // Of text files.
-  bool record = false;  // See table_record.h.
+  bool record = false;                           // See table_record.h.
 };
 
 std::span<const OptionSpec> SinkOptionSpecs();

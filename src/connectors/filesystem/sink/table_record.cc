@@ -123,6 +123,21 @@ Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
   return file_system.WriteWhole(path, EncodeRecord(record));
 }
 
+Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
+                              const std::string& lineage) {
+  const auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
+  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return {};
+  SLUICE_RETURN_NOT_OK(entries.status());
+  std::vector<std::string> unfinished;
+  for (const fs::FileInfo& entry : *entries) {
+    if (entry.name().starts_with("." + lineage + "-") &&
+        entry.name().find(std::string(kSuffix) + ".tmp.") != std::string_view::npos) {
+      unfinished.push_back(entry.path);
+    }
+  }
+  return file_system.DeleteFiles(unfinished);
+}
+
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths) {
   if (paths.size() < 2) return {};
   std::string lines;

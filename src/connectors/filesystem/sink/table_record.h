@@ -64,6 +64,11 @@ std::string EncodeRecord(const TableRecord& record);
 /// All lines. Fails with kCorrupt naming the line.
 Result<std::vector<TableRecord>> ParseRecords(std::string_view lines);
 
+/// Removes what earlier starts of the job with this lineage left half-written: a process that is
+/// killed between writing a record and renaming it leaves a hidden file.
+Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
+                              const std::string& lineage);
+
 /// "_sluice/<lineage>-<checkpoint>.jsonl" below `root`.
 std::string RecordPath(const std::string& root, const TableRecord& record);
 /// Durable, in place of an older one of the same sink and checkpoint. Blocking.
