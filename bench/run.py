@@ -61,7 +61,10 @@ def measure_all(names, options):
             print(f"bench: {name}", file=sys.stderr, flush=True)
             workload = workloads.load(name)
             if options.wants("flink") and cluster is None and not getattr(workload, "ALONE", False):
-                cluster = flink_peer.Flink()
+                try:
+                    cluster = flink_peer.Flink()
+                except (subprocess.CalledProcessError, OSError) as error:
+                    print(f"bench: {name} goes on without Flink, which does not start: {error}", file=sys.stderr, flush=True)
             try:
                 found = workload.run(options, cluster)
             except measure.Failed as error:
