@@ -146,8 +146,9 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
     sweep_.spared.insert(info.hidden_path);
   }
-  if (state.published) {
-    // Stopped in good order. What was published may have been moved away since.
+  if (state.published && plan_->streaming) {
+    // Stopped in good order. What was published may have been moved away since. (A batch job
+    // publishes at its end only: what it had pending when it stopped still is.)
     std::erase_if(pending_files_, [&](const PendingFile& pending) {
       return pending.checkpoint <= state.checkpoint_id;
     });
