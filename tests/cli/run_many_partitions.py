@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# ctest: timeout=400 serial
+# ctest: timeout=900 serial
 """Open partitions under a memory limit and 1,024 descriptors: 10,000 within 192 MiB, one file each; and killed and resumed. `./dev soak` holds 70,000."""
 import os
 import pathlib
