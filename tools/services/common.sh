@@ -45,9 +45,18 @@ find_java() {
   command -v java
 }
 
+# Runs a command while no other launcher fetches: two that start at once would fetch into the same folder.
+fetch_alone() {
+  (
+    flock 8
+    "$@"
+  ) 8>"$services/fetch.lock"
+}
+
 # Fetches Maven artifacts into jars/NAME once and prints that folder: fetch_jars NAME GROUP:ARTIFACT:VERSION...
 # An artifact that ends in @ comes alone, the others with all they depend on.
-fetch_jars() {
+fetch_jars() { fetch_alone fetch_jars_alone "$@"; }
+fetch_jars_alone() {
   local name=$1 folder=$services/jars/$1
   shift
   if [[ "$(cat "$folder/complete" 2>/dev/null)" == "$*" ]]; then
@@ -81,7 +90,8 @@ fetch_jars() {
 }
 
 # Makes a Python environment with the packages once and prints its folder: fetch_python NAME PACKAGE...
-fetch_python() {
+fetch_python() { fetch_alone fetch_python_alone "$@"; }
+fetch_python_alone() {
   local name=$1 folder=$services/venv-$1
   shift
   if [[ "$(cat "$folder/complete" 2>/dev/null)" != "$*" ]]; then
@@ -89,8 +99,10 @@ fetch_python() {
     rm -rf "$folder"
     local python=python3
     [[ -x /usr/bin/python3 ]] && python=/usr/bin/python3
-    "$python" -m venv "$folder" >&2
-    "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2
+    # Callers take the folder by $(...), where bash goes on after an error. The pip that Debian 12 brings fails on the
+    # metadata of some packages, so it is replaced first.
+    "$python" -m venv "$folder" >&2 && "$folder/bin/pip" install --quiet --disable-pip-version-check pip==25.3 >&2 &&
+      "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" >&2 || fail "the Python packages of $name could not be fetched: $*"
     echo "$*" >"$folder/complete"
   fi
   echo "$folder"
