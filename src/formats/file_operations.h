@@ -20,6 +20,8 @@ class SpanningWriter : public BulkWriter {
   /// Rows that are not in the stream yet are in the state. May write to the stream; this writer
   /// goes on as well.
   virtual Result<std::string> Save() = 0;
+  /// About the bytes that Save would give now; Flush takes them to nearly none.
+  virtual int64_t state_bytes() const = 0;
 };
 
 /// Functions not offered are null.

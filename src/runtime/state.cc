@@ -38,7 +38,10 @@ void StateWriter::PutBytes(std::string_view name, std::string bytes) {
 }
 
 void StateWriter::PutStrings(std::string_view name, const std::vector<std::string>& values) {
+  size_t size = sizeof(uint64_t);
+  for (const std::string& value : values) size += sizeof(uint64_t) + value.size();
   std::string bytes;
+  bytes.reserve(size);  // Open Parquet files make it a hundred MiB.
   AppendU64(values.size(), &bytes);
   for (const std::string& value : values) {
     AppendU64(value.size(), &bytes);

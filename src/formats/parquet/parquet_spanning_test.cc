@@ -107,6 +107,21 @@ TEST(ParquetSpanningTest, WritersContinueEachOthersFile) {
   }
 }
 
+TEST(ParquetSpanningTest, TellsWhatItsStateWouldBe) {
+  File file;
+  auto writer = file.Writer({});
+  ASSERT_TRUE(writer.ok()) << writer.status().ToString();
+  EXPECT_EQ((*writer)->state_bytes(), 0);
+  ASSERT_TRUE((*writer)->Write(Numbers(0, 20'000)).ok());
+  const int64_t told = (*writer)->state_bytes();
+  const auto saved = (*writer)->Save();
+  ASSERT_TRUE(saved.ok()) << saved.status().ToString();
+  EXPECT_GT(told, static_cast<int64_t>(saved->size() / 2));
+  EXPECT_LT(told, static_cast<int64_t>(saved->size() * 2));
+  ASSERT_TRUE((*writer)->Flush().ok());
+  EXPECT_EQ((*writer)->state_bytes(), 0);
+}
+
 TEST(ParquetSpanningTest, ManyRowsEndTheRowGroupInsteadOfFillingTheState) {
   File file;
   auto writer = file.Writer("");

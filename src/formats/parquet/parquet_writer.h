@@ -77,6 +77,7 @@ class ParquetWriter final : public SpanningWriter {
   Status Flush() override;
   Status Finish() override;
   Result<std::string> Save() override;
+  int64_t state_bytes() const override { return too_many_rows_ ? 0 : kept_bytes_; }
 
  private:
   ParquetWriter(ParquetOptions options, const Schema& schema,

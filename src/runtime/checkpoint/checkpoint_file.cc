@@ -28,19 +28,24 @@ bool HasOwnFile(std::string_view name, std::string_view value) {
 
 std::string OperatorRecord(const std::string& id, int subtask, const StateFields& fields) {
   uint64_t count = 0;
-  std::string values;
+  size_t size = 0;
   for (const auto& [name, value] : fields) {
     if (HasOwnFile(name, value)) continue;
     ++count;
-    AppendText(name, &values);
-    AppendText(value, &values);
+    size += 2 * sizeof(uint64_t) + name.size() + value.size();
   }
   std::string record;
   AppendText(kOperatorRecord, &record);
   AppendText(id, &record);
   AppendU32(static_cast<uint32_t>(subtask), &record);
   AppendU64(count, &record);
-  return record.append(values);
+  record.reserve(record.size() + size);
+  for (const auto& [name, value] : fields) {
+    if (HasOwnFile(name, value)) continue;
+    AppendText(name, &record);
+    AppendText(value, &record);
+  }
+  return record;
 }
 
 std::string BlobFileName(std::string_view bytes) {

@@ -66,7 +66,12 @@ std::string_view RecordReader::Text() {
 }
 
 Result<std::string> EncodeRecordFile(const std::vector<std::string>& records, uint32_t version) {
-  std::string bytes(kMagic);
+  constexpr size_t kFrameBytes = 8;
+  size_t size = kMagic.size() + sizeof version + kFrameBytes + kEnd.size() + sizeof(uint64_t);
+  for (const std::string& record : records) size += kFrameBytes + record.size();
+  std::string bytes;
+  bytes.reserve(size);
+  bytes.append(kMagic);
   AppendU32(version, &bytes);
   for (const std::string& record : records) {
     if (record.size() > std::numeric_limits<uint32_t>::max()) {

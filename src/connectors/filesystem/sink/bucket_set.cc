@@ -261,8 +261,8 @@ void BucketSet::StartClosing(std::unique_ptr<PartFile> file, PartitionRef partit
   closing->file = std::move(file);
   closing_.push_back(closing);
   io_->Submit(
-      [closing] {
-        auto handle = closing->file->Close();
+      [closing, batch = batch_] {
+        auto handle = closing->file->Close(batch.get());
         if (!handle.ok()) {
           closing->status = handle.status();
           return;
@@ -491,6 +491,35 @@ Status BucketSet::RollOnTimer(int64_t now_ms) {
   return {};
 }
 
+namespace {
+
+/// Those with at least `least_bytes`, most first. `bytes_of`: const PartFile& -> int64_t.
+template <typename Buckets, typename BytesOf>
+std::vector<Bucket*> LargestFirst(const Buckets& buckets, int64_t least_bytes, BytesOf bytes_of) {
+  std::vector<Bucket*> large;
+  for (const auto& [directory, bucket] : buckets) {
+    if (bucket->file && bytes_of(*bucket->file) >= least_bytes) large.push_back(bucket.get());
+  }
+  std::ranges::sort(large, std::greater<>(),
+                    [&](const Bucket* bucket) { return bytes_of(*bucket->file); });
+  return large;
+}
+
+}  // namespace
+
+Status BucketSet::LimitEncoderState() {
+  const auto state_bytes = [](const PartFile& file) { return file.state_bytes(); };
+  const std::vector<Bucket*> large = LargestFirst(buckets_, 1, state_bytes);
+  int64_t bytes = 0;
+  for (const Bucket* bucket : large) bytes += bucket->file->state_bytes();
+  for (Bucket* bucket : large) {
+    if (bytes <= plan_.limits.encoder_state_bytes) return {};
+    bytes -= bucket->file->state_bytes();
+    SLUICE_RETURN_NOT_OK(bucket->file->EndRowGroup());
+  }
+  return {};
+}
+
 Status BucketSet::ShrinkToBudget(int64_t now_ms) {
   MemoryBudget* budget = context_.budget;
   if (budget == nullptr || !budget->over()) return {};
@@ -498,15 +527,9 @@ Status BucketSet::ShrinkToBudget(int64_t now_ms) {
   const int64_t share = budget->limit_bytes() / (16 * std::max(context_.parallelism, 1));
   // Down to three quarters, so that the next batch does not begin it all again.
   const int64_t target = std::max(share, std::min(held_.load(), budget->limit_bytes()) / 4 * 3);
-  std::vector<Bucket*> large;
-  for (const auto& [directory, bucket] : buckets_) {
-    const bool worthwhile =
-        bucket->file && bucket->file->buffered_bytes() >= plan_.limits.early_row_group_bytes;
-    if (worthwhile) large.push_back(bucket.get());
-  }
-  std::sort(large.begin(), large.end(), [](const Bucket* a, const Bucket* b) {
-    return a->file->buffered_bytes() > b->file->buffered_bytes();
-  });
+  const std::vector<Bucket*> large =
+      LargestFirst(buckets_, plan_.limits.early_row_group_bytes,
+                   [](const PartFile& file) { return file.buffered_bytes(); });
   for (Bucket* bucket : large) {
     if (held_.load() <= target) return {};
     SLUICE_RETURN_NOT_OK(bucket->file->EndRowGroup());

@@ -96,8 +96,8 @@ class BucketSet {
   Status WriteWaiting(Bucket* bucket, int64_t now_ms);
   /// Starts to write files of partitions that have no bucket, each from beginning to end.
   void WriteWhole(std::vector<WholeFile> files);
-  /// About `file_count` files of WriteWhole become durable together from here to EndBatch, where
-  /// the file system does that. `root`: the table's.
+  /// About `file_count` files that are closed from here to EndBatch become durable together then,
+  /// where the file system does that. `root`: the table's.
   void BeginBatch(const std::string& root, int64_t file_count) {
     if (batch_ == nullptr) batch_ = file_system_->publisher().BeginBatch(root, file_count);
   }
@@ -107,6 +107,8 @@ class BucketSet {
   void RunIo(std::function<void()> work, std::function<Status()> done) {
     io_->Submit(std::move(work), std::move(done));
   }
+  /// Ends row groups, the largest first, until what encoders would add to a checkpoint is bounded.
+  Status LimitEncoderState();
   /// Starts to make the open file durable as far as it is written.
   void Persist(Bucket* bucket);
   /// Starts to reopen a file of a restored checkpoint; one that cannot be continued by this layout
@@ -167,7 +169,7 @@ class BucketSet {
   std::list<Bucket*> open_recency_;  // The same, of those with a file.
   std::list<std::shared_ptr<Closing>> closing_;
   std::list<std::shared_ptr<WholeJob>> whole_jobs_;
-  std::shared_ptr<fs::SyncBatch> batch_;  // Of whole files that are not durable yet.
+  std::shared_ptr<fs::SyncBatch> batch_;  // Of closed files that are not durable yet.
   std::set<std::string> staging_;         // Directories made for INSERT OVERWRITE.
   std::vector<FileCommittable> closed_;
   int64_t next_number_ = 0;

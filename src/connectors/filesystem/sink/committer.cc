@@ -14,10 +14,11 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
-// Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs; and
-// of many files so many that their directories are worth one sync together.
+// Files that one job on the I/O pool publishes: enough directories in parallel, few hand-overs; but
+// of many files so many that the directories of each half are worth one sync together.
 constexpr size_t kFilesPerJob = 32;
-constexpr size_t kJobsOfMany = 8;
+constexpr size_t kManyFiles = 1'024;
+constexpr size_t kJobsOfMany = 2;
 // Markers that are written without looking whether this process is still the job's.
 constexpr size_t kCommitsPerFenceCheck = 1'024;
 // A directory of one small file a checkpoint would grow by 1,440 a day.
@@ -364,7 +365,8 @@ void FileCommitter::PublishFiles(size_t count) {
   }
   std::map<std::string, std::vector<size_t>> group;
   size_t group_files = 0;
-  const size_t files_per_job = std::max(kFilesPerJob, count / kJobsOfMany);
+  const size_t files_per_job =
+      count < kManyFiles ? kFilesPerJob : (count + kJobsOfMany - 1) / kJobsOfMany;
   publishing_jobs_ = 1;  // Held until all are handed over.
   for (auto& [directory, files] : by_directory) {
     group_files += files.size();

@@ -30,6 +30,9 @@ struct WriterLimits {
   int64_t closing_files = 64;
   /// A row group is ended early only when that gives back at least this much.
   int64_t early_row_group_bytes = 1 << 20;
+  /// Rows of unfinished row groups that one writer adds to a checkpoint, of all its files that stay
+  /// open; above it the largest row groups end early. Each checkpoint writes them anew.
+  int64_t encoder_state_bytes = 64 << 20;
   /// Rows are sorted by partition (SortRows::kAuto) from a batch on that has this many partitions
   /// with this few rows each, on average.
   int64_t many_partitions = 64;

@@ -17,6 +17,10 @@ namespace {
 // Files that one job on the I/O pool writes.
 constexpr size_t kFilesOfJob = 64;
 
+/// A file of its own in the checkpoint: rows of unfinished row groups, which may be many, are not
+/// copied once more into the file of everything else.
+std::string BulkStatesField() { return std::string(runtime::kBlobPrefix) + "bulk_states"; }
+
 }  // namespace
 
 Status FileWriter::Open(runtime::TaskContext& context) {
@@ -89,7 +93,8 @@ Status FileWriter::ReadState(const runtime::StateReader& state, std::vector<Resu
   auto layout = std::make_shared<FileLayout>();
   layout->format = &kText;
   if (version >= 2) {
-    SLUICE_ASSIGN_OR_RETURN(bulk_states, state.GetStrings("bulk_states"));
+    SLUICE_ASSIGN_OR_RETURN(bulk_states,
+                            state.GetStrings(version >= 3 ? BulkStatesField() : "bulk_states"));
     if (bulk_states.size() != encoded.size()) {
       return Status::Corrupt("The open part files in the checkpoint are damaged.");
     }
@@ -521,6 +526,12 @@ Status FileWriter::FinishInput(runtime::Output& out) {
   return AdvanceClosing(out);
 }
 
+int64_t FileWriter::CountToClose(int64_t now_ms) const {
+  return std::ranges::count_if(to_close_, [&](const std::string& directory) {
+    return MustClose(*buckets_->Find(directory), now_ms);
+  });
+}
+
 Status FileWriter::AdvanceClosing(runtime::Output& out) {
   SLUICE_ASSIGN_OR_RETURN(const bool drained, DrainSorter());
   if (!drained) return {};
@@ -529,6 +540,7 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
     to_close_ = buckets_->Directories();
     next_to_close_ = 0;
     next_to_persist_ = 0;
+    buckets_->BeginBatch(root_, CountToClose(now_ms));
   }
   for (; next_to_close_ < to_close_.size(); ++next_to_close_) {
     if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
@@ -541,6 +553,7 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
       SLUICE_RETURN_NOT_OK(buckets_->WriteWaiting(bucket, now_ms));
     }
   }
+  if (next_to_persist_ == 0) SLUICE_RETURN_NOT_OK(buckets_->LimitEncoderState());
   // Only now: room for a new file may be made by closing another one.
   for (; next_to_persist_ < to_close_.size(); ++next_to_persist_) {
     if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
@@ -591,7 +604,7 @@ Status FileWriter::Snapshot(const runtime::Barrier& barrier, runtime::StateWrite
   state.PutI64("version", kWriterStateVersion);
   state.PutBytes("lineage", lineage_);
   state.PutStrings("open_files", open_files);
-  state.PutStrings("bulk_states", bulk_states);
+  state.PutStrings(BulkStatesField(), bulk_states);
   state.PutBytes("layout", EncodeLayout(plan_->layout));
   return {};
 }

@@ -59,6 +59,8 @@ class PartFile {
   int64_t row_count() const { return row_count_; }
   /// Bytes of the encoder that EndRowGroup gives back.
   int64_t buffered_bytes() const;
+  /// About what Persist would add to bulk_state(); EndRowGroup takes it to nearly nothing.
+  int64_t state_bytes() const { return spanning_ ? spanning_->state_bytes() : 0; }
   int64_t held_bytes() const { return share_.bytes(); }
 
   /// What a restored file brings along.

@@ -71,6 +71,7 @@ class PackWriter final : public formats::SpanningWriter {
     if (buffer_.size() > 40) SLUICE_RETURN_NOT_OK(Flush());
     return buffer_;
   }
+  int64_t state_bytes() const override { return static_cast<int64_t>(buffer_.size()); }
 
  private:
   std::shared_ptr<arrow::io::OutputStream> stream_;

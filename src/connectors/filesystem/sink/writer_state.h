@@ -16,8 +16,8 @@ struct OpenFileState {
   std::string layout;  // FileSinkPlan::layout_text it was written with.
 };
 
-// 2 adds "bulk_states" (one for each open file) and "layout".
-constexpr int64_t kWriterStateVersion = 2;
+// 2 adds "bulk_states" (one for each open file) and "layout"; 3 keeps "bulk_states" as a blob.
+constexpr int64_t kWriterStateVersion = 3;
 
 std::string EncodeOpenFile(const OpenFileState& state);
 Result<OpenFileState> DecodeOpenFile(std::string_view bytes);
