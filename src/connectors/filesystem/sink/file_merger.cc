@@ -14,6 +14,10 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr int64_t kPieceBytes = 4 << 20;
+// Compressed columns of few values take this much when they are decoded, and row groups end at
+// 128 MiB by default.
+constexpr int64_t kDecodedFactor = 8;
+constexpr int64_t kMostToRewriteBytes = 512 << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 using Input = std::shared_ptr<arrow::io::RandomAccessFile>;
@@ -24,6 +28,28 @@ class Merger {
       : file_system_(file_system), request_(request), layout_(*request.layout) {}
 
   Status Run(PartStream* out) {
+    // Before the inputs are opened: those that wait for their turn hold no descriptors either.
+    MergeGate::Place place = Enter(kPieceBytes);
+    SLUICE_ASSIGN_OR_RETURN(std::vector<Input> inputs, OpenInputs());
+    if (inputs.size() == 1) {
+      return CopyBytes(inputs.front().get(), 0, out).WithContext(While(0));
+    }
+    if (layout_.operations->join_files != nullptr) {
+      const Status joined =
+          layout_.operations->join_files(layout_.options, layout_.schema, inputs, out, Context());
+      if (joined.code() != StatusCode::kUnsupported) return NameInput(inputs, out->Explain(joined));
+    }
+    if (layout_.format->encoding == formats::Encoding::kRow) return Concatenate(inputs, out);
+    SLUICE_ASSIGN_OR_RETURN(const int64_t bytes, BytesToRewrite(inputs));
+    inputs.clear();
+    place.Leave();
+    place = Enter(bytes);
+    SLUICE_ASSIGN_OR_RETURN(inputs, OpenInputs());
+    return Rewrite(inputs, out);
+  }
+
+ private:
+  Result<std::vector<Input>> OpenInputs() {
     std::vector<Input> inputs;
     for (const std::string& path : request_.inputs) {
       auto input = file_system_.OpenRead(path);
@@ -33,19 +59,23 @@ class Merger {
       }
       inputs.push_back(std::move(*input));
     }
-    if (inputs.size() == 1) {
-      return CopyBytes(inputs.front().get(), 0, out).WithContext(While(0));
-    }
-    if (layout_.operations->join_files != nullptr) {
-      const Status joined =
-          layout_.operations->join_files(layout_.options, layout_.schema, inputs, out, Context());
-      if (joined.code() != StatusCode::kUnsupported) return NameInput(inputs, out->Explain(joined));
-    }
-    return layout_.format->encoding == formats::Encoding::kRow ? Concatenate(inputs, out)
-                                                               : Rewrite(inputs, out);
+    return inputs;
   }
 
- private:
+  MergeGate::Place Enter(int64_t bytes) const {
+    return request_.gate != nullptr ? request_.gate->Enter(bytes) : MergeGate::Place();
+  }
+
+  /// An estimate of the memory: a part of one input decoded, and the open row group of the result.
+  static Result<int64_t> BytesToRewrite(const std::vector<Input>& inputs) {
+    int64_t bytes = kPieceBytes;
+    for (const Input& input : inputs) {
+      SLUICE_ASSIGN_ARROW(const int64_t size, input->GetSize());
+      bytes += size * kDecodedFactor;
+    }
+    return std::min(bytes, kMostToRewriteBytes);
+  }
+
   formats::FormatContext Context() const {
     return {.session_zone = request_.session_zone, .pool = request_.pool};
   }
