@@ -9,6 +9,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -157,6 +158,22 @@ def test_one_partition_fails(table, chance):
     expect(table.run("COMPACT TABLE t;", path).returncode == 0, f"{table.form}: COMPACT TABLE when the cause is gone failed")
     table.expect_merged(path, "when the cause is gone")
     return f"{len(merged)} partitions were merged beside it"
+
+
+def test_more_files_than_descriptors(table, chance):
+    path = table.copy("descriptors")
+    more, limit = 600, 400
+    for partition in ("k=0", "k=1"):
+        source = table.files(path)[partition][0]
+        for number in range(more):
+            os.link(source, source.with_name(f"part-more-{number}"))
+    few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))  # noqa: E731
+    done = subprocess.run(table.command("COMPACT TABLE t;", path), capture_output=True, text=True, cwd=DIRECTORY, timeout=120, preexec_fn=few)
+    expect(done.returncode == 0, f"{table.form}: {done.stderr}")
+    rows, wanted = len(table.rows(path)), (PARTITIONS * FILES + 2 * more) * ROWS
+    expect(rows == wanted, f"{table.form}: {rows} rows instead of {wanted}")
+    expect(all(len(files) == 1 for files in table.files(path).values()), f"{table.form}: not merged: {done.stdout}")
+    return f"{more} files a partition, {limit} descriptors"
 
 
 def main():

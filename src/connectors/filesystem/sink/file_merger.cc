@@ -7,6 +7,7 @@
 
 #include "common/crash_point.h"
 #include "connectors/filesystem/compression/compression.h"
+#include "connectors/filesystem/sink/merge_inputs.h"
 #include "connectors/filesystem/sink/part_stream.h"
 #include "types/arrow_status.h"
 
@@ -20,7 +21,7 @@ constexpr int64_t kDecodedFactor = 8;
 constexpr int64_t kMostToRewriteBytes = 512 << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-using Input = std::shared_ptr<arrow::io::RandomAccessFile>;
+using Input = MergeInputs::File;
 
 class Merger {
  public:
@@ -30,7 +31,8 @@ class Merger {
   Status Run(PartStream* out) {
     // Before the inputs are opened: those that wait for their turn hold no descriptors either.
     MergeGate::Place place = Enter(kPieceBytes);
-    SLUICE_ASSIGN_OR_RETURN(std::vector<Input> inputs, OpenInputs());
+    SLUICE_ASSIGN_OR_RETURN(auto opened, OpenInputs());
+    const std::vector<Input>& inputs = opened->files();
     if (inputs.size() == 1) {
       return CopyBytes(inputs.front().get(), 0, out).WithContext(While(0));
     }
@@ -41,25 +43,19 @@ class Merger {
     }
     if (layout_.format->encoding == formats::Encoding::kRow) return Concatenate(inputs, out);
     SLUICE_ASSIGN_OR_RETURN(const int64_t bytes, BytesToRewrite(inputs));
-    inputs.clear();
+    opened.reset();
     place.Leave();
     place = Enter(bytes);
-    SLUICE_ASSIGN_OR_RETURN(inputs, OpenInputs());
-    return Rewrite(inputs, out);
+    SLUICE_ASSIGN_OR_RETURN(opened, OpenInputs());
+    return Rewrite(opened->files(), out);
   }
 
  private:
-  Result<std::vector<Input>> OpenInputs() {
-    std::vector<Input> inputs;
-    for (const std::string& path : request_.inputs) {
-      auto input = file_system_.OpenRead(path);
-      if (!input.ok()) {
-        return std::move(input).status().WithContext("While merging files into " + request_.target +
-                                                     ".");
-      }
-      inputs.push_back(std::move(*input));
-    }
-    return inputs;
+  Result<std::unique_ptr<MergeInputs>> OpenInputs() {
+    auto inputs = MergeInputs::Open(&file_system_, request_.inputs, request_.most_open);
+    if (inputs.ok()) return inputs;
+    return std::move(inputs).status().WithContext("While merging files into " + request_.target +
+                                                  ".");
   }
 
   MergeGate::Place Enter(int64_t bytes) const {

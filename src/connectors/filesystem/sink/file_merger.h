@@ -27,6 +27,8 @@ struct MergeRequest {
   RateLimit* rate = nullptr;  // Null: as fast as it goes.
   /// Rows and bytes are moved behind it; making the result durable is not. Null: at once.
   MergeGate* gate = nullptr;
+  /// Inputs that are open at a time.
+  size_t most_open = 128;
 };
 
 struct MergedFile {

@@ -26,6 +26,9 @@ constexpr std::string_view kStatement = "COMPACT TABLE";
 /// durable in one go what many ask for at once.
 constexpr int kWorkersPerMerge = 8;
 
+/// Of all merges together: a quarter of the usual 1,024 descriptors of a process.
+constexpr int kOpenInputs = 256;
+
 /// A listing that began before a switch is over by then.
 constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
 
@@ -72,6 +75,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
                               ? options.compaction.parallelism
                               : static_cast<int>(std::thread::hardware_concurrency());
   made->gate_ = std::make_unique<MergeGate>(parallelism, memory_bytes);
+  made->most_open_ = static_cast<size_t>(std::max(kOpenInputs / std::max(parallelism, 1), 8));
   made->workers_ = std::max(parallelism, 1) * kWorkersPerMerge;
   made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
@@ -172,7 +176,8 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
                          .pool = arrow::default_memory_pool(),
                          .header_records = header_records_,
                          .rate = rate_.get(),
-                         .gate = gate_.get()};
+                         .gate = gate_.get(),
+                         .most_open = most_open_};
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
     const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())

@@ -87,6 +87,7 @@ class TableCompaction {
   std::string lineage_;
   std::string run_id_;  // Part of the new names: nobody ever has it again.
   int workers_ = 1;
+  size_t most_open_ = 1;  // Inputs of a merge.
   std::unique_ptr<MergeGate> gate_;
   std::atomic<int64_t> next_number_{0};
   std::atomic<int64_t> next_journal_{0};
