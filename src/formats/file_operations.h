@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,6 +25,16 @@ class SpanningWriter : public BulkWriter {
   virtual int64_t state_bytes() const = 0;
 };
 
+/// Encodes whole files, many of one schema one after the other: what a bulk writer sets up for each
+/// file is made once. Not thread-safe.
+class WholeFileEncoder {
+ public:
+  virtual ~WholeFileEncoder() = default;
+  /// A file of these rows, valid until the next call. nullopt: they are too many for this way, or
+  /// something is wrong with them of which the bulk writer says more.
+  virtual Result<std::optional<std::string_view>> Encode(const Batch& rows) = 0;
+};
+
 /// Functions not offered are null.
 struct FileOperations {
   /// `state` is what Save gave, and the stream stands behind the bytes that were in it then; empty:
@@ -38,6 +49,9 @@ struct FileOperations {
   Status (*join_files)(const FormatOptions&, const Schema&,
                        std::span<const std::shared_ptr<arrow::io::RandomAccessFile>> inputs,
                        arrow::io::OutputStream* out, const FormatContext&) = nullptr;
+  /// Gives null where the options or the schema need the bulk writer. Null: always.
+  Result<std::unique_ptr<WholeFileEncoder>> (*make_whole_file_encoder)(
+      const FormatOptions&, const Schema&, const FormatContext&) = nullptr;
 };
 
 }  // namespace sluice::formats

@@ -23,7 +23,7 @@ sys.path.insert(0, str(ROOT / "tests" / "support"))
 import agitation  # noqa: E402
 from agitation import FORMS, Failure, play  # noqa: E402
 from broker_restarts import broker_restarts  # noqa: E402
-from many_partitions import run_many_partitions  # noqa: E402
+from many_partitions import run_kills, run_many_partitions  # noqa: E402
 
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
 RESULTS = ROOT / "tests" / "soak" / "results.json"
@@ -168,15 +168,23 @@ def simulation_of_statements(scale, seed):
 def many_partitions(scale, seed):
     begin = time.monotonic()
     count = int(70_000 * scale)
-    peaks = []
+    forms = ("csv", "json", "parquet")
+    kills = max(2, int(6 * scale))
+    peaks = {"whole": [], "killed": []}
     directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-soak-"))
-    for form in ("json", "parquet"):
-        outcome = run_many_partitions(SLUICE, directory / form, count, 5 * count, form, 512, 256, 1200)
-        if outcome.problems:
-            raise Failure("; ".join(outcome.problems))
-        peaks.append(f"{outcome.peak_mib:.0f}")
+    for form in forms:
+        whole = run_many_partitions(SLUICE, directory / form, count, 5 * count, form, 512, 256, 1200)
+        # With a checkpoint a second; later kills meet all partitions open, and what is left of a restart before.
+        killed = run_kills(SLUICE, directory / f"{form}-killed", count, 2 * count, form, kills, 1800, latest_kill=15)
+        for name, outcome in (("whole", whole), ("killed", killed)):
+            print(f"  {form}, {name}: {outcome.peak_mib:.0f} MiB, {outcome.files} files, {outcome.seconds:.0f} s", flush=True)
+            if outcome.problems:
+                raise Failure(f"{form}, {name}: " + "; ".join(outcome.problems))
+            peaks[name].append(f"{outcome.peak_mib:.0f}")
     shutil.rmtree(directory)
-    return Outcome("json, parquet", "local disks", f"{count} open partitions within 512 MiB and 1,024 descriptors (peaks {' and '.join(peaks)} MiB)", 10 * count, time.monotonic() - begin)
+    return Outcome(", ".join(forms), "local disks",
+                   f"{count} open partitions within 512 MiB and 1,024 descriptors (peaks {', '.join(peaks['whole'])} MiB); with a checkpoint a second, {kills} kills each "
+                   f"(peaks {', '.join(peaks['killed'])} MiB)", 7 * len(forms) * count, time.monotonic() - begin)
 
 
 SCENARIOS = [

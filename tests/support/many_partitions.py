@@ -11,10 +11,11 @@ DESCRIPTORS = 1024  # The usual soft limit of a process.
 
 
 class Outcome:
-    def __init__(self, problems, peak_mib, seconds):
+    def __init__(self, problems, peak_mib, seconds, files=0):
         self.problems = problems
         self.peak_mib = peak_mib
         self.seconds = seconds
+        self.files = files
 
 
 def limit_descriptors():
@@ -66,11 +67,11 @@ def run_many_partitions(sluice, directory, partitions, rows, form, limit_mib, bu
     hidden = [path for path in (directory / "t").glob("*/.part*")]
     if hidden:
         problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0]}")
-    return Outcome(problems, peak_mib, taken)
+    return Outcome(problems, peak_mib, taken, files)
 
 
-def run_kills(sluice, directory, partitions, rows, form, kills, seconds):
-    """A stream into `partitions` partitions that is killed `kills` times and resumed: every row once, and each restart publishes in bounded time."""
+def run_kills(sluice, directory, partitions, rows, form, kills, seconds, latest_kill=1.5):
+    """A stream into `partitions` partitions that is killed `kills` times, up to `latest_kill` seconds after its start, and resumed: every row once, and each restart publishes in bounded time."""
     directory.mkdir(parents=True)
     environment = dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC")
     script = directory / "job.sql"
@@ -85,7 +86,7 @@ def run_kills(sluice, directory, partitions, rows, form, kills, seconds):
     command = [str(sluice), "run", str(script)]
     for _ in range(kills):
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit_descriptors)
-        time.sleep(chance.uniform(0.2, 1.5))
+        time.sleep(chance.uniform(0.2, latest_kill))
         process.kill()
         process.wait()
     code, log, peak_mib = run_measured(command, directory, environment, seconds)
@@ -98,4 +99,4 @@ def run_kills(sluice, directory, partitions, rows, form, kills, seconds):
     hidden = list((directory / "t").glob("*/.part*"))
     if hidden:
         problems.append(f"{len(hidden)} hidden files are left, such as {hidden[0]}")
-    return Outcome(problems, peak_mib, time.monotonic() - begin)
+    return Outcome(problems, peak_mib, time.monotonic() - begin, sum(1 for _ in (directory / "t").glob("*/part-*")))

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "connectors/filesystem/sink/table_compaction.h"
+#include "engine/definition/config_keys.h"
 #include "engine/definition/partition_spec.h"
 #include "engine/definition/statements.h"
 #include "sql/physical/table_access.h"
@@ -60,19 +61,20 @@ Result<TextTable> ExecuteCompactTable(const sql::CompactTableStatement& statemen
     partitions = std::vector<connectors::PartitionValues>();
   }
   const connectors::TableInfo info = sql::MakeTableInfo(found.path, table, table.options);
-  auto compaction = filesystem::TableCompaction::Make(info, context);
+  SLUICE_ASSIGN_OR_RETURN(const int64_t memory_bytes,
+                          ReadConfig(state.configuration).MemorySize("sluice.memory.limit"));
+  auto compaction = filesystem::TableCompaction::Make(info, context, memory_bytes);
   if (!compaction.ok()) return Located(compaction.status(), statement.table.range);
 
   TextTable answer{
       {"partition", "files before", "files after", "bytes before", "bytes after", "remark"}, {}};
   std::sort(partitions->begin(), partitions->end());
-  for (const connectors::PartitionValues& values : *partitions) {
-    auto result = (*compaction)->Compact(values);
-    if (!result.ok()) return Located(result.status(), statement.table.range);
-    answer.rows.push_back({result->partition, std::to_string(result->files_before),
-                           std::to_string(result->files_after),
-                           std::to_string(result->bytes_before),
-                           std::to_string(result->bytes_after), result->remark});
+  const auto results = (*compaction)->CompactAll(*partitions);
+  if (!results.ok()) return Located(results.status(), statement.table.range);
+  for (const filesystem::CompactedPartition& result : *results) {
+    answer.rows.push_back({result.partition, std::to_string(result.files_before),
+                           std::to_string(result.files_after), std::to_string(result.bytes_before),
+                           std::to_string(result.bytes_after), result.remark});
   }
   return answer;
 }

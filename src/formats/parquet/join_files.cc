@@ -34,7 +34,8 @@ constexpr int16_t kBloomFilterLength = 15;
 constexpr int16_t kPageLocations = 1;
 constexpr int16_t kPageOffset = 1;
 
-constexpr int64_t kPieceBytes = 4 << 20;
+// Stays in the cache between reading and writing.
+constexpr int64_t kPieceBytes = 1 << 20;
 // Below this a reader spends more on opening row groups than on their rows, and rewriting costs
 // little.
 constexpr int64_t kLeastRowGroupBytes = 64 << 10;
@@ -52,7 +53,8 @@ int64_t ChunkStart(const ThriftNode& meta) {
 
 class Joiner {
  public:
-  explicit Joiner(arrow::io::OutputStream* out) : out_(*out) {}
+  /// `piece`: room for kPieceBytes.
+  Joiner(arrow::io::OutputStream* out, arrow::Buffer* piece) : out_(*out), piece_(piece) {}
 
   Status Run(std::vector<Input>& inputs) {
     SLUICE_RETURN_NOT_OK(Write("PAR1", 4));
@@ -83,11 +85,11 @@ class Joiner {
   Status Copy(arrow::io::RandomAccessFile* file, int64_t begin, int64_t length) {
     while (length > 0) {
       const int64_t wanted = std::min(length, kPieceBytes);
-      SLUICE_ASSIGN_ARROW(const auto piece, file->ReadAt(begin, wanted));
-      if (piece->size() != wanted) {
+      SLUICE_ASSIGN_ARROW(const int64_t got, file->ReadAt(begin, wanted, piece_->mutable_data()));
+      if (got != wanted) {
         return Status::DataError("A Parquet file is shorter than its footer says.");
       }
-      SLUICE_RETURN_NOT_OK(Write(piece->data(), wanted));
+      SLUICE_RETURN_NOT_OK(Write(piece_->data(), wanted));
       begin += wanted;
       length -= wanted;
     }
@@ -180,6 +182,7 @@ class Joiner {
   }
 
   arrow::io::OutputStream& out_;
+  arrow::Buffer* const piece_;
   int64_t position_ = 0;
   std::vector<std::vector<int64_t>> deltas_;  // By row group and column.
   size_t next_group_ = 0;
@@ -230,7 +233,8 @@ Status JoinParquetFiles(std::span<const std::shared_ptr<arrow::io::RandomAccessF
   if (row_group_count > 1 && total_bytes / row_group_count < kLeastRowGroupBytes) {
     return Status::Unsupported("The row groups are too small to be kept.");
   }
-  return Joiner(out).Run(files);
+  SLUICE_ASSIGN_ARROW(const auto piece, arrow::AllocateBuffer(kPieceBytes));
+  return Joiner(out, piece.get()).Run(files);
 }
 
 }  // namespace sluice::formats::parquet_format

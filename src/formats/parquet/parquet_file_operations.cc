@@ -3,6 +3,7 @@
 #include "formats/parquet/join_files.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/parquet/parquet_writer.h"
+#include "formats/parquet/whole_file_encoder.h"
 
 namespace sluice::formats {
 
@@ -23,11 +24,19 @@ Status JoinFiles(const FormatOptions&, const Schema&,
   return parquet_format::JoinParquetFiles(inputs, out);
 }
 
+Result<std::unique_ptr<WholeFileEncoder>> MakeWholeFileEncoder(const FormatOptions& options,
+                                                               const Schema& schema,
+                                                               const FormatContext& context) {
+  SLUICE_ASSIGN_OR_RETURN(auto parsed, parquet_format::ParseOptions(options));
+  return parquet_format::ParquetWholeFileEncoder::Make(std::move(parsed), schema, context);
+}
+
 }  // namespace
 
 const FileOperations kParquetFileOperations{
     .resume_writer = &ResumeWriter,
     .join_files = &JoinFiles,
+    .make_whole_file_encoder = &MakeWholeFileEncoder,
 };
 
 }  // namespace sluice::formats

@@ -386,15 +386,10 @@ void ParquetWriter::PutInt96Bounds() {
   for (auto& [index, range] : int96_ranges_) {
     if (!std::exchange(range.known, false)) continue;
     const int64_t units = TimestampUnitsPerSecond(schema_.column(index).type.precision());
-    const auto text = [units](int64_t value) {
-      int64_t seconds = 0;
-      int32_t nanos = 0;
-      SplitTimestamp(value, units, &seconds, &nanos);
-      return std::to_string(seconds) + " " + std::to_string(nanos);
-    };
     row_group_->column(range.leaf)
-        ->AddKeyValueMetadata(arrow::key_value_metadata({kInt96MinKey, kInt96MaxKey},
-                                                        {text(range.min), text(range.max)}));
+        ->AddKeyValueMetadata(arrow::key_value_metadata(
+            {kInt96MinKey, kInt96MaxKey},
+            {Int96BoundText(range.min, units), Int96BoundText(range.max, units)}));
   }
 }
 

@@ -315,4 +315,11 @@ bool RowGroupMayMatch(const RowGroupView& view, std::span<const expr::ExprPtr> f
   return filters.empty() || PageJudge(view).MayMatch(filters);
 }
 
+std::string Int96BoundText(int64_t value, int64_t units_per_second) {
+  int64_t seconds = 0;
+  int32_t nanos = 0;
+  SplitTimestamp(value, units_per_second, &seconds, &nanos);
+  return std::to_string(seconds) + " " + std::to_string(nanos);
+}
+
 }  // namespace sluice::formats::parquet_format

@@ -32,5 +32,6 @@ bool RowGroupMayMatch(const RowGroupView& view, std::span<const expr::ExprPtr> f
 /// Parquet has no order: "seconds nanoseconds" of the instant.
 constexpr const char* kInt96MinKey = "sluice.int96.min";
 constexpr const char* kInt96MaxKey = "sluice.int96.max";
+std::string Int96BoundText(int64_t value, int64_t units_per_second);
 
 }  // namespace sluice::formats::parquet_format

@@ -76,7 +76,26 @@ bool DirectorySync::NoteFirstUse(const std::string& directory) {
   return true;
 }
 
-Status DirectorySync::CreateDirectories(const std::string& path) {
+bool DirectorySync::WasUsed(const std::string& directory) {
+  const std::lock_guard lock(mutex_);
+  return used_.contains(std::hash<std::string>()(directory));
+}
+
+// One call of the system for a new partition: what is above it is known from the last one.
+bool DirectorySync::MakeInUsedFolder(const std::string& path) {
+  const std::string parent = ParentPath(path);
+  if (WasUsed(path) || !WasUsed(parent) || disk_.MakeDirectory(path) != 0) return false;
+  NoteFirstUse(path);
+  NoteChange(parent);
+  return true;
+}
+
+Status DirectorySync::CreateDirectories(const std::string& path, bool* fresh) {
+  if (fresh != nullptr) *fresh = false;
+  if (MakeInUsedFolder(path)) {
+    if (fresh != nullptr) *fresh = true;
+    return {};
+  }
   std::vector<std::string> missing;
   for (std::string current = path;; current = ParentPath(current)) {
     FileInfo info;

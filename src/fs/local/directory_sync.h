@@ -26,13 +26,17 @@ class DirectorySync {
   /// What is noted now of `directories`: to be given to Forget once it is durable by other means.
   std::map<std::string, uint64_t> Noted(const std::set<std::string>& directories);
   void Forget(const std::map<std::string, uint64_t>& noted);
-  /// Creates `path` and what is missing above it; durable after EnsureDurable(path).
-  Status CreateDirectories(const std::string& path);
+  /// Creates `path` and what is missing above it; durable after EnsureDurable(path). `fresh`, which
+  /// may be null, tells whether `path` was made by this call: then nothing is in it.
+  Status CreateDirectories(const std::string& path, bool* fresh = nullptr);
 
  private:
   Status SyncOne(const std::string& directory);
   /// True for a folder that this process has not used before: its own name may not be durable.
   bool NoteFirstUse(const std::string& directory);
+  bool WasUsed(const std::string& directory);
+  /// Makes a folder whose parent is there; false when there is more to do.
+  bool MakeInUsedFolder(const std::string& path);
 
   Disk& disk_;
   std::mutex mutex_;

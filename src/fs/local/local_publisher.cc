@@ -29,9 +29,10 @@ Status MissingData(const Publisher::HandleInfo& info, const std::string& found) 
 Result<std::unique_ptr<PartFileWriter>> LocalPublisher::Open(const std::string& final_path,
                                                              const std::string& attempt) {
   HandleInfo info{final_path, HiddenPath(final_path, attempt), 0};
-  SLUICE_RETURN_NOT_OK(directories_.CreateDirectories(ParentPath(final_path)));
+  bool fresh = false;
+  SLUICE_RETURN_NOT_OK(directories_.CreateDirectories(ParentPath(final_path), &fresh));
   FileInfo existing;
-  if (disk_.Stat(final_path, &existing) == 0) {
+  if (!fresh && disk_.Stat(final_path, &existing) == 0) {
     return Status::AlreadyExists("Cannot open part file " + final_path +
                                  ": a file of that name is published already.");
   }

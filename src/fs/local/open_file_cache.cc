@@ -1,28 +1,43 @@
 #include "fs/local/open_file_cache.h"
 
 #include <cerrno>
+#include <utility>
 
 namespace sluice::fs {
 
+int OpenFileCache::Open(const Entry& entry, Mode mode) {
+  return mode == Mode::kCreate ? disk_.OpenNew(entry.path) : disk_.OpenExisting(entry.path);
+}
+
+// Others go on while the system creates a file: that takes longer than everything else here.
 Result<OpenFileCache::Use> OpenFileCache::Acquire(Entry* entry, Mode mode) {
-  const std::lock_guard lock(mutex_);
-  if (entry->descriptor < 0) {
-    MakeRoom(limit_ - 1);
-    int result =
-        mode == Mode::kCreate ? disk_.OpenNew(entry->path) : disk_.OpenExisting(entry->path);
-    if (result == -EMFILE || result == -ENFILE) {
-      // Others of this process (readers, sockets) use more than their share: make do with fewer.
-      MakeRoom(static_cast<int>(open_.size() / 2));
-      result = mode == Mode::kCreate ? disk_.OpenNew(entry->path) : disk_.OpenExisting(entry->path);
+  {
+    const std::lock_guard lock(mutex_);
+    if (entry->descriptor >= 0) {
+      open_.splice(open_.begin(), open_, entry->position);
+      entry->in_use = true;
+      return Use(this, entry);
     }
-    if (result < 0)
-      return DiskError(-result, mode == Mode::kCreate ? "create" : "open", entry->path);
-    entry->descriptor = result;
-    open_.push_front(entry);
-    entry->position = open_.begin();
-  } else {
-    open_.splice(open_.begin(), open_, entry->position);
+    MakeRoom(limit_ - 1 - opening_);
+    ++opening_;
   }
+  int result = Open(*entry, mode);
+  if (result == -EMFILE || result == -ENFILE) {
+    // Others of this process (readers, sockets) use more than their share: make do with fewer.
+    {
+      const std::lock_guard lock(mutex_);
+      MakeRoom(static_cast<int>(open_.size() / 2));
+    }
+    result = Open(*entry, mode);
+  }
+  const std::lock_guard lock(mutex_);
+  --opening_;
+  if (result < 0) {
+    return DiskError(-result, mode == Mode::kCreate ? "create" : "open", entry->path);
+  }
+  entry->descriptor = result;
+  open_.push_front(entry);
+  entry->position = open_.begin();
   entry->in_use = true;
   return Use(this, entry);
 }
@@ -45,11 +60,14 @@ void OpenFileCache::MakeRoom(int wanted) {
 }
 
 Status OpenFileCache::Close(Entry* entry) {
-  const std::lock_guard lock(mutex_);
-  if (entry->descriptor < 0) return {};
-  const int result = disk_.Close(entry->descriptor);
-  entry->descriptor = -1;
-  open_.erase(entry->position);
+  int descriptor = -1;
+  {
+    const std::lock_guard lock(mutex_);
+    if (entry->descriptor < 0) return {};
+    descriptor = std::exchange(entry->descriptor, -1);
+    open_.erase(entry->position);
+  }
+  const int result = disk_.Close(descriptor);
   if (result < 0) return DiskError(-result, "close", entry->path);
   return {};
 }

@@ -55,6 +55,7 @@ class OpenFileCache {
 
  private:
   void Release(Entry* entry);
+  int Open(const Entry& entry, Mode mode);
   /// Closes descriptors that nobody uses, coldest first, until one more fits or none is left.
   void MakeRoom(int wanted);
 
@@ -62,6 +63,7 @@ class OpenFileCache {
   const int limit_;
   std::mutex mutex_;
   std::list<Entry*> open_;  // Most recently used first.
+  int opening_ = 0;         // By threads that are not holding the mutex meanwhile.
 };
 
 }  // namespace sluice::fs

@@ -22,13 +22,21 @@ struct BucketSet::WholeJob {
   WholeJob(MemoryBudget* budget, HeldBytes* held) : share(budget, held) {}
 
   Status Write(const BucketSet& set, fs::FileSystem& file_system);
-  Result<FileCommittable> WriteOne(const BucketSet& set, fs::FileSystem& file_system,
-                                   formats::RowEncoder* encoder, size_t index);
+  Status MakeEncoders(const BucketSet& set);
+  Result<FileCommittable> WriteOne(const BucketSet& set, fs::FileSystem& file_system, size_t index);
+  /// A file from beginning to end, not closed yet.
+  Result<std::unique_ptr<PartFile>> Fill(const BucketSet& set, const WholeFile& file,
+                                         std::unique_ptr<fs::PartFileWriter> writer);
+  /// The file's bytes where they are made without a bulk writer; they go with the next call.
+  Result<std::optional<std::string_view>> Encode(const Batch& rows);
 
   std::vector<WholeFile> files;
   std::vector<std::string> paths;
   std::shared_ptr<fs::SyncBatch> batch;
   BudgetShare share;
+  std::unique_ptr<formats::RowEncoder> row_encoder;          // Of row formats.
+  std::unique_ptr<formats::WholeFileEncoder> whole_encoder;  // Of containers, where there is one.
+  std::string text;
   std::vector<FileCommittable> written;
   Status status;
 };
@@ -285,36 +293,62 @@ int64_t BucketSet::MostUploadBytes() const {
                                     : context_.budget->limit_bytes() / 4;
 }
 
-Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
-                                                      fs::FileSystem& file_system,
-                                                      formats::RowEncoder* encoder, size_t index) {
-  const WholeFile& file = files[index];
-  fs::Publisher& publisher = file_system.publisher();
-  publisher.WaitForRoom(set.MostUploadBytes());
-  SLUICE_ASSIGN_OR_RETURN(auto writer, publisher.Open(paths[index], set.names_.tag));
-  writer = CompressPart(std::move(writer), set.plan_.compression);
-  std::unique_ptr<PartFile> part;
+Status BucketSet::WholeJob::MakeEncoders(const BucketSet& set) {
+  const FileLayout& layout = set.plan_.layout;
+  const formats::FormatContext format_context{.session_zone = set.plan_.session_zone,
+                                              .pool = set.context_.memory_pool};
+  if (layout.format->encoding == formats::Encoding::kRow) {
+    SLUICE_ASSIGN_OR_RETURN(row_encoder,
+                            layout.format->make_encoder(layout.options, layout.schema,
+                                                        formats::Framing::kFile, format_context));
+  } else if (layout.operations->make_whole_file_encoder != nullptr) {
+    SLUICE_ASSIGN_OR_RETURN(whole_encoder, layout.operations->make_whole_file_encoder(
+                                               layout.options, layout.schema, format_context));
+  }
+  return {};
+}
+
+Result<std::optional<std::string_view>> BucketSet::WholeJob::Encode(const Batch& rows) {
+  if (whole_encoder != nullptr) return whole_encoder->Encode(rows);
+  if (row_encoder == nullptr) return std::nullopt;
+  text.clear();
+  std::vector<size_t> row_ends;
+  SLUICE_RETURN_NOT_OK(row_encoder->Encode(rows, &text, &row_ends));
+  return std::string_view(text);
+}
+
+Result<std::unique_ptr<PartFile>> BucketSet::WholeJob::Fill(
+    const BucketSet& set, const WholeFile& file, std::unique_ptr<fs::PartFileWriter> writer) {
   const int64_t now_ms = file.first_row_ms;  // Nobody asks for the age of a file that ends at once.
-  if (encoder != nullptr) {
-    std::string text;
-    std::vector<size_t> row_ends;
+  auto encoded = Encode(file.rows);
+  if (!encoded.ok()) {
+    (void)writer->Discard();
+    return encoded.status();
+  }
+  std::unique_ptr<PartFile> part;
+  Status status;
+  if (encoded->has_value()) {
     part = std::make_unique<PartFile>(std::move(writer), now_ms, set.context_.budget, &set.held_);
-    Status status = encoder->Encode(file.rows, &text, &row_ends);
-    if (status.ok()) status = part->AppendText(text, file.rows.row_count(), now_ms);
-    if (!status.ok()) {
-      (void)part->Discard();
-      return status;
-    }
+    status = part->AppendText(**encoded, file.rows.row_count(), now_ms);
   } else {
     SLUICE_ASSIGN_OR_RETURN(
         part, PartFile::MakeBulk(std::move(writer), set.MakerOf(set.plan_.layout, {}), now_ms,
                                  set.context_.budget, &set.held_));
-    const Status status = part->AppendRows(file.rows, now_ms);
-    if (!status.ok()) {
-      (void)part->Discard();
-      return status;
-    }
+    status = part->AppendRows(file.rows, now_ms);
   }
+  if (status.ok()) return part;
+  (void)part->Discard();
+  return status;
+}
+
+Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
+                                                      fs::FileSystem& file_system, size_t index) {
+  const WholeFile& file = files[index];
+  fs::Publisher& publisher = file_system.publisher();
+  publisher.WaitForRoom(set.MostUploadBytes());
+  SLUICE_ASSIGN_OR_RETURN(auto writer, publisher.Open(paths[index], set.names_.tag));
+  SLUICE_ASSIGN_OR_RETURN(const auto part,
+                          Fill(set, file, CompressPart(std::move(writer), set.plan_.compression)));
   auto handle = part->Close(batch.get());
   if (!handle.ok()) {
     (void)part->Discard();
@@ -328,16 +362,9 @@ Result<FileCommittable> BucketSet::WholeJob::WriteOne(const BucketSet& set,
 }
 
 Status BucketSet::WholeJob::Write(const BucketSet& set, fs::FileSystem& file_system) {
-  const formats::Format& format = *set.plan_.layout.format;
-  std::unique_ptr<formats::RowEncoder> encoder;
-  if (format.encoding == formats::Encoding::kRow) {
-    SLUICE_ASSIGN_OR_RETURN(
-        encoder, format.make_encoder(
-                     set.plan_.layout.options, set.plan_.layout.schema, formats::Framing::kFile,
-                     {.session_zone = set.plan_.session_zone, .pool = set.context_.memory_pool}));
-  }
+  SLUICE_RETURN_NOT_OK(MakeEncoders(set));
   for (size_t i = 0; i < files.size(); ++i) {
-    SLUICE_ASSIGN_OR_RETURN(auto committable, WriteOne(set, file_system, encoder.get(), i));
+    SLUICE_ASSIGN_OR_RETURN(auto committable, WriteOne(set, file_system, i));
     written.push_back(std::move(committable));
   }
   return {};

@@ -7,6 +7,7 @@
 
 #include "common/crash_point.h"
 #include "connectors/filesystem/compression/compression.h"
+#include "connectors/filesystem/sink/merge_inputs.h"
 #include "connectors/filesystem/sink/part_stream.h"
 #include "types/arrow_status.h"
 
@@ -14,9 +15,13 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr int64_t kPieceBytes = 4 << 20;
+// Compressed columns of few values take this much when they are decoded, and row groups end at
+// 128 MiB by default.
+constexpr int64_t kDecodedFactor = 8;
+constexpr int64_t kMostToRewriteBytes = 512 << 20;
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-using Input = std::shared_ptr<arrow::io::RandomAccessFile>;
+using Input = MergeInputs::File;
 
 class Merger {
  public:
@@ -24,15 +29,10 @@ class Merger {
       : file_system_(file_system), request_(request), layout_(*request.layout) {}
 
   Status Run(PartStream* out) {
-    std::vector<Input> inputs;
-    for (const std::string& path : request_.inputs) {
-      auto input = file_system_.OpenRead(path);
-      if (!input.ok()) {
-        return std::move(input).status().WithContext("While merging files into " + request_.target +
-                                                     ".");
-      }
-      inputs.push_back(std::move(*input));
-    }
+    // Before the inputs are opened: those that wait for their turn hold no descriptors either.
+    MergeGate::Place place = Enter(kPieceBytes);
+    SLUICE_ASSIGN_OR_RETURN(auto opened, OpenInputs());
+    const std::vector<Input>& inputs = opened->files();
     if (inputs.size() == 1) {
       return CopyBytes(inputs.front().get(), 0, out).WithContext(While(0));
     }
@@ -41,11 +41,37 @@ class Merger {
           layout_.operations->join_files(layout_.options, layout_.schema, inputs, out, Context());
       if (joined.code() != StatusCode::kUnsupported) return NameInput(inputs, out->Explain(joined));
     }
-    return layout_.format->encoding == formats::Encoding::kRow ? Concatenate(inputs, out)
-                                                               : Rewrite(inputs, out);
+    if (layout_.format->encoding == formats::Encoding::kRow) return Concatenate(inputs, out);
+    SLUICE_ASSIGN_OR_RETURN(const int64_t bytes, BytesToRewrite(inputs));
+    opened.reset();
+    place.Leave();
+    place = Enter(bytes);
+    SLUICE_ASSIGN_OR_RETURN(opened, OpenInputs());
+    return Rewrite(opened->files(), out);
   }
 
  private:
+  Result<std::unique_ptr<MergeInputs>> OpenInputs() {
+    auto inputs = MergeInputs::Open(&file_system_, request_.inputs, request_.most_open);
+    if (inputs.ok()) return inputs;
+    return std::move(inputs).status().WithContext("While merging files into " + request_.target +
+                                                  ".");
+  }
+
+  MergeGate::Place Enter(int64_t bytes) const {
+    return request_.gate != nullptr ? request_.gate->Enter(bytes) : MergeGate::Place();
+  }
+
+  /// An estimate of the memory: a part of one input decoded, and the open row group of the result.
+  static Result<int64_t> BytesToRewrite(const std::vector<Input>& inputs) {
+    int64_t bytes = kPieceBytes;
+    for (const Input& input : inputs) {
+      SLUICE_ASSIGN_ARROW(const int64_t size, input->GetSize());
+      bytes += size * kDecodedFactor;
+    }
+    return std::min(bytes, kMostToRewriteBytes);
+  }
+
   formats::FormatContext Context() const {
     return {.session_zone = request_.session_zone, .pool = request_.pool};
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/merge_gate.h"
 #include "connectors/filesystem/sink/rate_limit.h"
 #include "fs/file_system.h"
 
@@ -24,6 +25,10 @@ struct MergeRequest {
   /// Text files of ours that are compressed (whole members, which may stand one behind the other).
   bool compressed = false;
   RateLimit* rate = nullptr;  // Null: as fast as it goes.
+  /// Rows and bytes are moved behind it; making the result durable is not. Null: at once.
+  MergeGate* gate = nullptr;
+  /// Inputs that are open at a time.
+  size_t most_open = 128;
 };
 
 struct MergedFile {

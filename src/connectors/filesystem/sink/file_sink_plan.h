@@ -41,8 +41,8 @@ struct WriterLimits {
   int64_t open_file_bytes = 64 << 10;
   /// Rows that are sorted at once, and sorted ones that are kept in memory; beyond, on disk. Of one
   /// writer; less under a small memory limit.
-  int64_t sort_bytes = 16 << 20;
-  int64_t sorted_bytes = 64 << 20;
+  int64_t sort_bytes = 32 << 20;
+  int64_t sorted_bytes = 128 << 20;
 };
 
 struct FileSinkPlan {

@@ -27,6 +27,7 @@ class Replacer {
         target_(replacement.directory),
         staging_(replacement.staging),
         handles_(replacement.handles),
+        must_exchange_(replacement.must_exchange),
         exchanged_marker_(std::string(NameOf(staging_)) + ".exchanged"),
         moving_marker_(std::string(NameOf(staging_)) + ".moving") {}
 
@@ -86,7 +87,11 @@ class Replacer {
       return file_system_.DeleteTree(staging_);  // Nothing there and nothing new.
     }
     SLUICE_CRASH_POINT("sink.after_exchange");
-    if (status.code() == StatusCode::kUnsupported) return StartMoving();
+    if (status.code() == StatusCode::kUnsupported) {
+      if (!must_exchange_) return StartMoving();
+      SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
+      return status;
+    }
     SLUICE_RETURN_NOT_OK(std::move(status));
     return FinishExchange();
   }
@@ -96,10 +101,13 @@ class Replacer {
     SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, staging_));
     if (has_old) {
       SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
+      std::vector<fs::FileSystem::Move> moves;
       for (const fs::FileInfo& entry : entries) {
         if (!fs::IsHiddenName(entry.name()) || entry.name() == exchanged_marker_) continue;
-        const Status moved = file_system_.Rename(entry.path, fs::JoinPath(target_, entry.name()));
-        if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return moved;
+        moves.push_back({entry.path, fs::JoinPath(target_, entry.name())});
+      }
+      for (Status& moved : file_system_.RenameMany(moves)) {
+        if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return std::move(moved);
       }
       SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
     }
@@ -140,6 +148,7 @@ class Replacer {
   const std::string target_;
   const std::string staging_;
   const std::vector<std::string>& handles_;
+  const bool must_exchange_;
   const std::string exchanged_marker_;
   const std::string moving_marker_;
 };
@@ -247,8 +256,8 @@ Status ReplaceDirectory(fs::FileSystem& file_system, const Replacement& replacem
   const Status status = file_system.has_directories()
                             ? Replacer(file_system, replacement).Run()
                             : ObjectReplacer(file_system, replacement).Run();
-  return Status(status).WithContext("While INSERT OVERWRITE replaces the content of " +
-                                    replacement.directory + ".");
+  return Status(status).WithContext("While " + std::string(replacement.statement) +
+                                    " replaces the content of " + replacement.directory + ".");
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/result.h"
@@ -23,6 +24,11 @@ struct Replacement {
   std::string
       staging;  // Its staging directory; on object stores no directory, but a name of its own.
   std::vector<std::string> handles;  // New files, to be published into `staging`; may be empty.
+  /// In messages.
+  std::string_view statement = "INSERT OVERWRITE";
+  /// Where the directories cannot be exchanged nothing is replaced, and the staging directory goes;
+  /// otherwise the files are moved one by one.
+  bool must_exchange = false;
 };
 
 /// Publishes the new files and replaces the old content; blocking. Idempotent after a crash at any

@@ -23,8 +23,8 @@ PartitionSorter::PartitionSorter(const FileSinkPlan* plan, const runtime::TaskCo
                                  HeldBytes* held)
     : plan_(*plan),
       context_(*context),
-      sort_bytes_(Share(plan->limits.sort_bytes, 16, *context)),
-      sorted_bytes_(Share(plan->limits.sorted_bytes, 8, *context)),
+      sort_bytes_(Share(plan->limits.sort_bytes, 12, *context)),
+      sorted_bytes_(Share(plan->limits.sorted_bytes, 6, *context)),
       staged_(context->budget, held),
       runs_(context->budget, held, context->memory_pool, plan->temporary_directory) {}
 

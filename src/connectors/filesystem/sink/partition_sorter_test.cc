@@ -107,6 +107,23 @@ TEST(RowRuns, MergesRunsOfMemoryAndDiskInOrder) {
   }
 }
 
+TEST(RowRuns, ManyRunsAreJoinedOnTheirWayToTheDisk) {
+  HeldBytes held{0};
+  RowRuns runs(nullptr, &held, arrow::default_memory_pool(), testing::TempDir());
+  std::map<int32_t, std::vector<int64_t>> expected;
+  // Some stay apart, one is larger than a chunk of the file, and the last ones are joined.
+  int64_t id = 0;
+  for (int64_t run = 0; run < 40; ++run) {
+    const int64_t rows = run == 5 ? 60'000 : 500;
+    runs.Add(RunOf(id, rows, 37));
+    for (const int64_t end = id + rows; id < end; ++id) {
+      expected[static_cast<int32_t>(id % 37)].push_back(id);
+    }
+    if (run % 9 == 8) ASSERT_OK(runs.Spill());
+  }
+  EXPECT_EQ(Drain(&runs, 10'000), expected);
+}
+
 TEST(RowRuns, SaysWhereTheDiskFailed) {
   HeldBytes held{0};
   RowRuns runs(nullptr, &held, arrow::default_memory_pool(), "/no/such/folder");

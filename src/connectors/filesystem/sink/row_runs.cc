@@ -23,6 +23,9 @@ namespace {
 
 // What a spilled run is read back by: a piece of each run is in memory while they are merged.
 constexpr int64_t kChunkBytes = 128 << 10;
+// Up to so many runs are merged at once in the end, for less than joining some of them before: a
+// slice of each for every partition, and a chunk of each in memory.
+constexpr size_t kRunsApart = 16;
 constexpr int32_t kNoPartition = std::numeric_limits<int32_t>::max();
 
 int64_t BytesOf(const SortedRows& run) {
@@ -84,6 +87,7 @@ class RowRuns::MemoryRun final : public RowRuns::Run {
  public:
   explicit MemoryRun(SortedRows run)
       : Run(std::move(run.segments), run.rows->num_rows()), rows_(std::move(run.rows)) {}
+  const arrow::RecordBatch& rows() const { return *rows_; }
 
  protected:
   Result<std::shared_ptr<arrow::RecordBatch>> Read(int64_t begin, int64_t count) override {
@@ -266,12 +270,42 @@ Status RowRuns::Spill() {
   std::vector<std::unique_ptr<Run>> in_memory;
   for (size_t i = spilled_runs_; i < runs_.size(); ++i) in_memory.push_back(std::move(runs_[i]));
   runs_.resize(spilled_runs_);
+  if (runs_.size() + in_memory.size() > kRunsApart) {
+    SLUICE_RETURN_NOT_OK(SpillJoined(in_memory));
+  } else {
+    for (const auto& run : in_memory) {
+      SLUICE_RETURN_NOT_OK(SpillAsItIs(static_cast<const MemoryRun&>(*run)));
+    }
+  }
+  spilled_runs_ = runs_.size();
+  share_.Set(0);
+  return {};
+}
+
+Status RowRuns::SpillAsItIs(const MemoryRun& run) {
+  const int64_t rows = run.row_count();
+  const int64_t row_bytes = std::max<int64_t>(data_bytes_ / std::max<int64_t>(row_count_, 1), 1);
+  const int64_t chunk_rows = std::max<int64_t>(kChunkBytes / row_bytes, 1);
+  std::vector<SpilledRun::Chunk> chunks;
+  for (int64_t begin = 0; begin < rows; begin += chunk_rows) {
+    const auto slice = run.rows().Slice(begin, chunk_rows);
+    SpilledRun::Chunk& chunk = chunks.emplace_back();
+    chunk.end_row = begin + slice->num_rows();
+    SLUICE_RETURN_NOT_OK(Append(*slice, &chunk.offset, &chunk.length));
+    spilled_bytes_ += chunk.length;
+  }
+  runs_.push_back(std::make_unique<SpilledRun>(run.segments(), rows, std::move(chunks),
+                                               run.rows().schema(), &descriptor_, pool_));
+  return {};
+}
+
+Status RowRuns::SpillJoined(std::vector<std::unique_ptr<Run>>& runs) {
   std::vector<Segment> segments;
   std::vector<SpilledRun::Chunk> chunks;
   std::shared_ptr<arrow::Schema> schema;
   int64_t rows = 0;
   while (true) {
-    SLUICE_ASSIGN_OR_RETURN(const Piece piece, Merge(in_memory, kChunkBytes));
+    SLUICE_ASSIGN_OR_RETURN(const Piece piece, Merge(runs, kChunkBytes));
     if (piece.rows.row_count() == 0) break;
     for (const Segment& segment : piece.rows.segments) {
       if (!segments.empty() && segments.back().partition == segment.partition) continue;
@@ -287,8 +321,6 @@ Status RowRuns::Spill() {
   segments.shrink_to_fit();
   runs_.push_back(std::make_unique<SpilledRun>(std::move(segments), rows, std::move(chunks),
                                                std::move(schema), &descriptor_, pool_));
-  spilled_runs_ = runs_.size();
-  share_.Set(0);
   return {};
 }
 

@@ -33,8 +33,8 @@ class RowRuns {
   int64_t memory_bytes() const { return share_.bytes(); }
   int64_t spilled_bytes() const { return spilled_bytes_; }
 
-  /// Moves the runs in memory to the temporary file, joined into one. The file has no name: it goes
-  /// with the process. Fails as the disk does.
+  /// Moves the runs in memory to the temporary file, each as it is while there are few, then joined
+  /// into one. The file has no name: it goes with the process. Fails as the disk does.
   Status Spill();
 
   struct Piece {
@@ -51,6 +51,8 @@ class RowRuns {
   class MemoryRun;
   class SpilledRun;
   Result<Piece> Merge(std::vector<std::unique_ptr<Run>>& runs, int64_t bytes);
+  Status SpillAsItIs(const MemoryRun& run);
+  Status SpillJoined(std::vector<std::unique_ptr<Run>>& runs);
   Status OpenFile();
   Status Append(const arrow::RecordBatch& rows, int64_t* offset, int64_t* length);
 

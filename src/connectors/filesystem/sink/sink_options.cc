@@ -66,7 +66,7 @@ std::span<const OptionSpec> Specs() {
        .doc = "Target size of merged files; 'sink.rolling-policy.file-size' when absent."},
       {.key = "compaction.parallelism",
        .type = OptionType::kInt,
-       .doc = "Merges that run at once; as many as writers when absent."},
+       .doc = "Merges that run at once; as many as writers when absent, COMPACT TABLE: as cores."},
       {.key = "compaction.scope",
        .type = OptionType::kEnum,
        .default_text = "checkpoint",
@@ -398,8 +398,7 @@ Result<CompactionOptions> ReadCompaction(const OptionReader& options, int64_t ro
   for (const std::string_view key : {"compaction.file-size", "compaction.parallelism",
                                      "compaction.scope", "compaction.max-bytes-per-second"}) {
     if (compaction.enabled || !options.Has(key)) continue;
-    // COMPACT TABLE reads them.
-    if (key == "compaction.file-size" || key == "compaction.max-bytes-per-second") continue;
+    if (key != "compaction.scope") continue;  // COMPACT TABLE reads the others.
     return Status::InvalidArgument("Option '" + std::string(key) +
                                    "' has no effect without 'auto-compaction' = 'true'.");
   }

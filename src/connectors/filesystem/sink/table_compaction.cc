@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 
 #include "common/clock.h"
 #include "common/crash_point.h"
@@ -11,12 +12,22 @@
 #include "connectors/filesystem/sink/compaction_plan.h"
 #include "connectors/filesystem/sink/file_merger.h"
 #include "connectors/filesystem/sink/overwrite.h"
+#include "connectors/filesystem/sink/parallel_compaction.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/sink_options.h"
 #include "connectors/filesystem/sink/table_record.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
+
+constexpr std::string_view kStatement = "COMPACT TABLE";
+
+/// Partitions under way for each that merges: the others wait for the disk, whose file systems make
+/// durable in one go what many ask for at once.
+constexpr int kWorkersPerMerge = 8;
+
+/// Of all merges together: a quarter of the usual 1,024 descriptors of a process.
+constexpr int kOpenInputs = 256;
 
 /// A listing that began before a switch is over by then.
 constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
@@ -37,7 +48,8 @@ bool IsBeingWritten(std::string_view name) {
 }  // namespace
 
 Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& table,
-                                                               const ConnectorContext& context) {
+                                                               const ConnectorContext& context,
+                                                               int64_t memory_bytes) {
   std::unique_ptr<TableCompaction> made(new TableCompaction());
   made->table_ = table.identifier;
   SLUICE_ASSIGN_OR_RETURN(auto located, context.file_systems->Locate(table.options.at("path")));
@@ -59,6 +71,12 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
   made->journal_ = options.compaction.journal && !made->file_system_->has_directories();
   made->target_bytes_ = options.compaction.target_bytes;
+  const int parallelism = options.compaction.parallelism > 0
+                              ? options.compaction.parallelism
+                              : static_cast<int>(std::thread::hardware_concurrency());
+  made->gate_ = std::make_unique<MergeGate>(parallelism, memory_bytes);
+  made->most_open_ = static_cast<size_t>(std::max(kOpenInputs / std::max(parallelism, 1), 8));
+  made->workers_ = std::max(parallelism, 1) * kWorkersPerMerge;
   made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
   if (header != made->layout_.options.options.end()) {
@@ -76,12 +94,26 @@ Status TableCompaction::FinishEarlier(const std::string& directory, const std::s
   const std::string marker =
       fs::JoinPath(directory, staging.substr(staging.rfind('/') + 1) + ".exchanged");
   const auto exchanged = file_system_->Stat(marker);
-  if (exchanged.ok()) return ReplaceDirectory(*file_system_, {directory, staging, {}});
+  if (exchanged.ok()) {
+    return ReplaceDirectory(*file_system_, {.directory = directory,
+                                            .staging = staging,
+                                            .handles = {},
+                                            .statement = kStatement,
+                                            .must_exchange = true});
+  }
   if (exchanged.status().code() != StatusCode::kNotFound) return exchanged.status();
   return file_system_->DeleteTree(staging);
 }
 
 Status TableCompaction::CheckExchange(const std::string& directory, const std::string& staging) {
+  const std::lock_guard lock(mutex_);
+  if (exchange_is_known_) return {};
+  SLUICE_RETURN_NOT_OK(TryExchange(directory, staging));
+  exchange_is_known_ = true;
+  return {};
+}
+
+Status TableCompaction::TryExchange(const std::string& directory, const std::string& staging) {
   const Status cannot = Status::Unsupported(
       "COMPACT TABLE replaces the files of a partition in one step, which the file system of " +
       directory +
@@ -143,7 +175,9 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
                          .session_zone = session_zone_,
                          .pool = arrow::default_memory_pool(),
                          .header_records = header_records_,
-                         .rate = rate_.get()};
+                         .rate = rate_.get(),
+                         .gate = gate_.get(),
+                         .most_open = most_open_};
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
     const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())
@@ -205,7 +239,7 @@ Status TableCompaction::SwitchByJournal(const std::string& directory,
     if (bin.size() > 1) merged.push_back(bin);
   }
   MergeJournal journal;
-  journal.id = run_id_ + "-" + std::to_string(next_number_);
+  journal.id = run_id_ + "-" + std::to_string(next_journal_++);
   journal.directory = directory == root_ ? "" : directory.substr(root_.size() + 1);
   for (const auto& bin : merged) {
     for (const size_t i : bin) journal.removed.emplace_back(files[i].name());
@@ -249,6 +283,11 @@ Status TableCompaction::RemoveOld(const MergeJournal& journal) {
   return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
 }
 
+int64_t TableCompaction::NextRecord(int64_t now_ms) {
+  const std::lock_guard lock(mutex_);
+  return last_record_ = std::max(now_ms, last_record_ + 1);
+}
+
 Status TableCompaction::LeaveRecord(const std::string& directory,
                                     const std::vector<fs::FileInfo>& files,
                                     const std::vector<std::vector<size_t>>& bins,
@@ -260,10 +299,9 @@ Status TableCompaction::LeaveRecord(const std::string& directory,
                      .lineage = lineage_,
                      .format = std::string(layout_.format->name),
                      // Nobody goes back behind it: any number that is not used serves.
-                     .checkpoint = std::max(now_ms, last_record_ + 1),
+                     .checkpoint = NextRecord(now_ms),
                      .final = true,
                      .time_ms = now_ms};
-  last_record_ = record.checkpoint;
   const auto relative = [this](const std::string& path) { return path.substr(root_.size() + 1); };
   for (size_t i = 0; i < bins.size(); ++i) {
     if (bins[i].size() < 2) continue;
@@ -278,13 +316,23 @@ Status TableCompaction::LeaveRecord(const std::string& directory,
   return WriteRecord(*file_system_, root_, record);
 }
 
+std::string TableCompaction::NameOf(const PartitionValues& values) const {
+  return partition_keys_.empty() ? ""
+                                 : PartitionPath(partition_keys_, values, default_partition_name_);
+}
+
+Result<std::vector<CompactedPartition>> TableCompaction::CompactAll(
+    std::span<const PartitionValues> partitions) {
+  return CompactPartitions(
+      partitions, workers_, [this](const PartitionValues& values) { return Compact(values); },
+      [this](const PartitionValues& values) { return NameOf(values); });
+}
+
 Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
   CompactedPartition result;
-  std::string directory = root_;
-  if (!partition_keys_.empty()) {
-    result.partition = PartitionPath(partition_keys_, values, default_partition_name_);
-    directory = fs::JoinPath(root_, result.partition);
-  }
+  result.partition = NameOf(values);
+  const std::string directory =
+      partition_keys_.empty() ? root_ : fs::JoinPath(root_, result.partition);
   const std::string staging = StagingDirectory(directory, lineage_);
   SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
   if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
@@ -343,7 +391,11 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     }
     handles = std::move(*staged);
     SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
-    SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {directory, staging, handles}));
+    SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {.directory = directory,
+                                                          .staging = staging,
+                                                          .handles = handles,
+                                                          .statement = kStatement,
+                                                          .must_exchange = true}));
   }
   SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());

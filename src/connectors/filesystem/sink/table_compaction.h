@@ -7,13 +7,17 @@
 // files are switched by a journal that readers of Sluice honour (partition/merge_journal.h).
 #pragma once
 
+#include <atomic>
 #include <memory>
+#include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "connectors/connector.h"
 #include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/sink/file_layout.h"
+#include "connectors/filesystem/sink/merge_gate.h"
 #include "connectors/filesystem/sink/rate_limit.h"
 
 namespace sluice::connectors::filesystem {
@@ -27,11 +31,16 @@ struct CompactedPartition {
   std::string remark;  // Why it was left as it is; "" when it was merged.
 };
 
+/// Thread-safe, for partitions that are not the same.
 class TableCompaction {
  public:
-  /// Fails when the format cannot be merged.
+  /// `memory_bytes`: what all merges may hold together. Fails when the format cannot be merged.
   static Result<std::unique_ptr<TableCompaction>> Make(const TableInfo& table,
-                                                       const ConnectorContext& context);
+                                                       const ConnectorContext& context,
+                                                       int64_t memory_bytes);
+
+  /// Compacts partitions, several at once, as CompactPartitions says.
+  Result<std::vector<CompactedPartition>> CompactAll(std::span<const PartitionValues> partitions);
 
   /// Blocking. A partition without two files that fit together, one that a job writes into, and one
   /// with sub-directories of its own are left as they are.
@@ -46,10 +55,15 @@ class TableCompaction {
                          std::vector<std::string>* handles);
   Status RemoveOld(const MergeJournal& journal);
   Status FinishEarlier(const std::string& directory, const std::string& staging);
+  /// Tries it once for the table; the exchange itself fails where a partition is on another file
+  /// system.
   Status CheckExchange(const std::string& directory, const std::string& staging);
+  Status TryExchange(const std::string& directory, const std::string& staging);
+  std::string NameOf(const PartitionValues& values) const;
   /// Takes the staged files back when something else has written meanwhile.
   Status CheckUnchanged(const std::string& directory, const std::string& staging,
                         const std::vector<fs::FileInfo>& files);
+  int64_t NextRecord(int64_t now_ms);
   /// Where the table keeps records.
   Status LeaveRecord(const std::string& directory, const std::vector<fs::FileInfo>& files,
                      const std::vector<std::vector<size_t>>& bins,
@@ -72,8 +86,14 @@ class TableCompaction {
   bool journal_ = false;
   std::string lineage_;
   std::string run_id_;  // Part of the new names: nobody ever has it again.
-  int64_t next_number_ = 0;
-  int64_t last_record_ = 0;
+  int workers_ = 1;
+  size_t most_open_ = 1;  // Inputs of a merge.
+  std::unique_ptr<MergeGate> gate_;
+  std::atomic<int64_t> next_number_{0};
+  std::atomic<int64_t> next_journal_{0};
+  std::mutex mutex_;
+  int64_t last_record_ = 0;         // Under mutex_.
+  bool exchange_is_known_ = false;  // Under mutex_.
 };
 
 }  // namespace sluice::connectors::filesystem
