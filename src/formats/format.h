@@ -166,12 +166,18 @@ class BulkFile {
   class Rows {
    public:
     virtual ~Rows() = default;
-    /// Next batch of at most ~8,192 rows, nullopt at the end.
+    /// Next batch of at most ~8,192 rows, nullopt at the end. Its rows are neighbours in the file.
     virtual Result<std::optional<Batch>> Next() = 0;
+    /// Rows of the part up to the end of the last batch, with those that filters left out; at the
+    /// end all of them.
+    virtual int64_t position() const = 0;
   };
   /// Reads one part. Columns missing in the file are NULL (by name); types are converted where
-  /// compatible, else kDataError.
-  virtual Result<std::unique_ptr<Rows>> ReadPart(int part) = 0;
+  /// compatible, else kDataError. Rows of pages or strides that cannot pass `filters` (as for
+  /// MayMatch) may be left out.
+  virtual Result<std::unique_ptr<Rows>> ReadPart(int part,
+                                                 std::span<const expr::ExprPtr> filters) = 0;
+  Result<std::unique_ptr<Rows>> ReadPart(int part) { return ReadPart(part, {}); }
 };
 
 enum class Direction { kRead, kWrite };

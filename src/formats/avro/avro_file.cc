@@ -28,7 +28,8 @@ int64_t AvroFile::PartBegin(int part) const {
   return std::min(container_->header().end + part * part_bytes_, container_->file_bytes());
 }
 
-Result<std::unique_ptr<BulkFile::Rows>> AvroFile::ReadPart(int part) {
+Result<std::unique_ptr<BulkFile::Rows>> AvroFile::ReadPart(int part,
+                                                           std::span<const expr::ExprPtr>) {
   const int64_t end = PartBegin(part + 1);
   SLUICE_ASSIGN_OR_RETURN(const int64_t begin, container_->FindBlock(PartBegin(part), end));
   return std::unique_ptr<BulkFile::Rows>(

@@ -32,7 +32,8 @@ class AvroFile final : public BulkFile {
   int part_count() const override { return static_cast<int>(row_counts_.size()); }
   int64_t row_count(int part) const override { return row_counts_[static_cast<size_t>(part)]; }
   bool MayMatch(int, std::span<const expr::ExprPtr>) const override { return true; }
-  Result<std::unique_ptr<Rows>> ReadPart(int part) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part,
+                                         std::span<const expr::ExprPtr> filters) override;
 
  private:
   AvroFile(ReadSchema schema, const FormatContext& context, int64_t part_bytes)
@@ -55,6 +56,7 @@ class BlockRows final : public BulkFile::Rows {
   BlockRows(Container* container, const ReadPlan& plan, const Schema& output, int64_t begin,
             int64_t end, int64_t* row_count, arrow::MemoryPool* pool);
   Result<std::optional<Batch>> Next() override;
+  int64_t position() const override { return rows_read_; }
 
  private:
   Result<std::optional<Batch>> ReadBatch();

@@ -18,6 +18,9 @@ namespace {
 constexpr size_t kScalarRoom =
     static_cast<size_t>(std::max(text::kMaxNumberChars, text::kMaxTemporalChars));
 
+// What is put together stays in the second cache until it is handed over.
+constexpr size_t kHandedOverBytes = 64 << 10;
+
 /// Eight bytes, of which `size` count.
 char* PutWord(const char (&word)[9], size_t size, char* to) {
   std::memcpy(to, word, 8);
@@ -52,15 +55,23 @@ Status CsvEncoder::Encode(const Batch& batch, std::string* out, std::vector<size
   try {
     for (int i = 0; i < rows.num_columns(); ++i)
       columns_[static_cast<size_t>(i)].Bind(*rows.column_data(i));
+    const size_t size_before = out->size();
     buffer_.Truncate(0);
     constexpr int64_t kBlock = text::ColumnText::kRows;
     for (int64_t first = 0; first < rows.num_rows(); first += kBlock) {
       const auto count = static_cast<int>(std::min(kBlock, rows.num_rows() - first));
-      for (size_t i = 0; i < columns_.size(); ++i)
-        SLUICE_RETURN_NOT_OK(FormatColumn(i, first, count));
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        Status status = FormatColumn(i, first, count);
+        if (!status.ok()) [[unlikely]] {
+          out->resize(size_before);
+          return status;
+        }
+      }
       rows_.Append(count, &buffer_, row_ends, out->size());
+      if (buffer_.size() < kHandedOverBytes && first + kBlock < rows.num_rows()) continue;
+      out->append(buffer_.view());
+      buffer_.Truncate(0);
     }
-    out->append(buffer_.view());
     return {};
   } catch (const std::bad_alloc&) {
     return Status::Unavailable("Out of memory while encoding csv.");

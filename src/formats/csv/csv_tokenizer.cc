@@ -14,6 +14,10 @@ Needles StructureNeedles(const CsvOptions& options) {
   return {{options.field_delimiter[0], '\n', '\r', QuoteNeedle(options), EscapeNeedle(options)}};
 }
 
+// Looking for simple records costs as much as cutting a few of others.
+constexpr int kLeastRowsByHand = 16;
+constexpr size_t kLeastSimpleBytes = 256;
+
 bool IsBlank(char c) { return c == ' ' || c == '\t'; }
 
 }  // namespace
@@ -38,13 +42,18 @@ struct CsvTokenizer::State {
   std::string reason;
 };
 
-CsvTokenizer::CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column)
+CsvTokenizer::CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column,
+                           text::VectorLevel level)
     : options_(options),
       structure_(StructureNeedles(options)),
       line_ends_(Needles{{'\n', '\r', '\n', '\n', '\n'}}),
       column_count_(static_cast<int>(slot_of_column.size())),
       plain_(!options.trim_spaces && !options.allow_comments && !options.escaping &&
              options.field_delimiter.size() == 1),
+      simple_records_(options.field_delimiter[0],
+                      options.quoting ? std::optional<char>(options.quote) : std::nullopt,
+                      column_count_, level),
+      rows_by_hand_(kLeastRowsByHand),
       slot_of_column_(slot_of_column),
       unwanted_(RecordBlock::kRows),
       targets_(slot_of_column.size()) {}
@@ -274,6 +283,48 @@ void CsvTokenizer::Fill(RecordBlock* block, int row_limit) {
   for (size_t i = 0; i < targets_.size(); ++i) {
     targets_[i] = slot_of_column_[i] < 0 ? unwanted_.data() : block->column(slot_of_column_[i]);
   }
+  while (position_ < end_ && block->row_count < row_limit) {
+    const bool simple = MayHaveSimpleRecords();
+    if (simple) FillSimple(block, row_limit);
+    if (position_ < end_ && block->row_count < row_limit)
+      FillAny(block, simple ? std::min(row_limit, block->row_count + rows_by_hand_) : row_limit);
+  }
+}
+
+bool CsvTokenizer::MayHaveSimpleRecords() const {
+  return plain_ && !check_utf8_ && end_ - position_ >= kLeastSimpleBytes;
+}
+
+/// Takes simple records as long as they follow one another.
+void CsvTokenizer::FillSimple(RecordBlock* block, int row_limit) {
+  const int before = block->row_count;
+  while (block->row_count < row_limit && next_record_ < end_record_) {
+    const int rows = simple_records_.Find(
+        text_, position_, end_, std::min(row_limit - block->row_count, end_record_ - next_record_));
+    if (rows == 0) break;
+    const auto columns = static_cast<size_t>(column_count_);
+    const uint32_t* const ends = simple_records_.field_ends();
+    const auto row = static_cast<size_t>(block->row_count);
+    for (size_t column = 0; column < columns; ++column) {
+      if (slot_of_column_[column] < 0) continue;
+      FieldRef* to = targets_[column] + row;
+      const uint32_t* end = ends + column;
+      for (int i = 0; i < rows; ++i, end += columns) *to++ = {end[-1] + 1, end[0] - end[-1] - 1};
+    }
+    for (size_t i = 0; i < static_cast<size_t>(rows); ++i) {
+      block->record_begin[row + i] = ends[static_cast<ptrdiff_t>(i * columns) - 1] + 1;
+      block->record_number[row + i] = next_record_ + static_cast<int32_t>(i);
+    }
+    position_ = ends[static_cast<size_t>(rows) * columns - 1] + 1;
+    block->row_count += rows;
+    next_record_ += rows;
+  }
+  if (next_record_ >= end_record_) position_ = end_;
+  rows_by_hand_ = block->row_count > before ? kLeastRowsByHand
+                                            : std::min(2 * rows_by_hand_, RecordBlock::kRows);
+}
+
+void CsvTokenizer::FillAny(RecordBlock* block, int row_limit) {
   State state;
   state.row = block->row_count;
   StartRecord(state, position_);

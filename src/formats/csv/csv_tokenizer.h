@@ -10,6 +10,7 @@
 
 #include "formats/csv/csv_options.h"
 #include "formats/csv/csv_scan.h"
+#include "formats/csv/record_scan.h"
 
 namespace sluice::formats::csv {
 
@@ -61,7 +62,8 @@ struct BadCut {
 class CsvTokenizer {
  public:
   /// `slot_of_column[c]`: place of column c in the blocks, -1 when nobody wants it.
-  CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column);
+  CsvTokenizer(const CsvOptions& options, const std::vector<int>& slot_of_column,
+               text::VectorLevel level = text::BestVectorLevel());
 
   /// Text to cut: records in [begin, end). Bytes up to `readable` may be read. `check_utf8`: some
   /// byte of the text is not UTF-8; the records with such bytes are bad. At most `record_limit`
@@ -80,6 +82,9 @@ class CsvTokenizer {
 
  private:
   struct State;
+  bool MayHaveSimpleRecords() const;
+  void FillSimple(RecordBlock* block, int row_limit);
+  void FillAny(RecordBlock* block, int row_limit);
   template <bool kPlain>
   void FillFrom(State& state, RecordBlock* block, int row_limit);
   template <bool kPlain>
@@ -104,6 +109,8 @@ class CsvTokenizer {
   const int column_count_;
   const bool plain_;  // No trimming, comments or escapes, and a delimiter of one byte: the common
                       // case, compiled apart.
+  RecordScan simple_records_;
+  int rows_by_hand_;  // Records that the tokeniser cuts before simple ones are looked for again.
   std::vector<int> slot_of_column_;
   std::vector<FieldRef> unwanted_;  // Where fields go that nobody wants.
   std::vector<FieldRef*> targets_;  // Of each column in the block being filled.

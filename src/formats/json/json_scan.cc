@@ -83,22 +83,19 @@ using Scan = void (*)(const char* text, size_t end, const uint32_t* enough, Prog
 
 #if defined(__x86_64__)
 
-#define SLUICE_AVX512 __attribute__((target("avx512f,avx512bw,bmi,bmi2,popcnt")))
-#define SLUICE_AVX2 __attribute__((target("avx2,bmi,bmi2,popcnt")))
-
-SLUICE_AVX512 inline Masks LookAvx512(const char* at) {
+SLUICE_TARGET_AVX512 inline Masks LookAvx512(const char* at) {
   const __m512i bytes = _mm512_loadu_si512(at);
   return {_mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')),
           _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(',')),
           _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\n'))};
 }
 
-SLUICE_AVX512 void ScanAvx512(const char* text, size_t end, const uint32_t* enough,
-                              Progress* progress) {
+SLUICE_TARGET_AVX512 void ScanAvx512(const char* text, size_t end, const uint32_t* enough,
+                                     Progress* progress) {
   ScanBlocks<&LookAvx512>(text, end, enough, progress);
 }
 
-SLUICE_AVX2 inline Masks LookAvx2(const char* at) {
+SLUICE_TARGET_AVX2 inline Masks LookAvx2(const char* at) {
   const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
   const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at + 32));
   uint64_t masks[3];
@@ -113,8 +110,8 @@ SLUICE_AVX2 inline Masks LookAvx2(const char* at) {
   return {masks[0], masks[1], masks[2]};
 }
 
-SLUICE_AVX2 void ScanAvx2(const char* text, size_t end, const uint32_t* enough,
-                          Progress* progress) {
+SLUICE_TARGET_AVX2 void ScanAvx2(const char* text, size_t end, const uint32_t* enough,
+                                 Progress* progress) {
   ScanBlocks<&LookAvx2>(text, end, enough, progress);
 }
 
@@ -137,14 +134,15 @@ void ScanAny(const char* text, size_t end, const uint32_t* enough, Progress* pro
   ScanBlocks<&LookSse2>(text, end, enough, progress);
 }
 
-/// The best that this machine can run.
-Scan ChooseScan() {
-  __builtin_cpu_init();
-  const bool bits = __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
-                    __builtin_cpu_supports("popcnt");
-  if (bits && __builtin_cpu_supports("avx512bw")) return &ScanAvx512;
-  if (bits && __builtin_cpu_supports("avx2")) return &ScanAvx2;
-  return &ScanAny;
+Scan ScanOf(text::VectorLevel level) {
+  switch (level) {
+    case text::VectorLevel::kAvx512:
+      return &ScanAvx512;
+    case text::VectorLevel::kAvx2:
+      return &ScanAvx2;
+    default:
+      return &ScanAny;
+  }
 }
 
 #else
@@ -163,7 +161,7 @@ void ScanAny(const char* text, size_t end, const uint32_t* enough, Progress* pro
   ScanBlocks<&LookAny>(text, end, enough, progress);
 }
 
-Scan ChooseScan() { return &ScanAny; }
+Scan ScanOf(text::VectorLevel) { return &ScanAny; }
 
 #endif
 
@@ -178,7 +176,7 @@ void StructureScan::Start(const char* text, size_t begin, size_t end) {
 }
 
 bool StructureScan::Fill(size_t count) {
-  static const Scan scan = ChooseScan();
+  const Scan scan = ScanOf(level_);
   const size_t rest = filled_ - next_;
   // A block has up to 64 positions, and a few places behind them are written to.
   if (positions_.size() < count + kAhead + 128) positions_.resize(count + kAhead + 128);

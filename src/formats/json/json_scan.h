@@ -6,12 +6,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "formats/text/vector_level.h"
+
 namespace sluice::formats::json {
 
 /// Commas outside strings and line ends, in order. Escaped quotes are taken for quotes: what that
 /// spoils ends with the line.
 class StructureScan {
  public:
+  explicit StructureScan(text::VectorLevel level = text::BestVectorLevel()) : level_(level) {}
+
   /// Scans [begin, end) of `text`, which is shorter than 4 GiB.
   void Start(const char* text, size_t begin, size_t end);
 
@@ -29,6 +33,7 @@ class StructureScan {
  private:
   bool Fill(size_t count);
 
+  const text::VectorLevel level_;
   const char* text_ = nullptr;
   size_t at_ = 0;
   size_t end_ = 0;

@@ -24,7 +24,8 @@ bool IsNull(const char* text, ValueSpan span) {
 }
 
 /// Up to 16 digits without needless zeros. Reads 16 bytes before the end.
-bool QuickInteger(const char* text, ValueSpan span, int64_t* value) {
+__attribute__((always_inline)) inline bool QuickInteger(const char* text, ValueSpan span,
+                                                        int64_t* value) {
   const char* begin = text + span.begin;
   const char* end = text + span.end;
   const bool negative = *begin == '-';
@@ -53,7 +54,8 @@ struct FixedPoint {
 };
 
 /// Up to 8 digits before and 7 behind the point, as JSON writes them.
-bool QuickFixedPoint(const char* text, ValueSpan span, FixedPoint* number) {
+__attribute__((always_inline)) inline bool QuickFixedPoint(const char* text, ValueSpan span,
+                                                           FixedPoint* number) {
   const char* begin = text + span.begin;
   number->negative = *begin == '-';
   if (number->negative) ++begin;

@@ -157,7 +157,8 @@ bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
          StridesMayMatch(*this, part, filters);
 }
 
-Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part) {
+Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part,
+                                                          std::span<const expr::ExprPtr>) {
   const StripeInfo& stripe = footer_.stripes[static_cast<size_t>(part)];
   auto source = std::make_unique<StripeSource>();
   source->types = &footer_.types;

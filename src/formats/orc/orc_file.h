@@ -28,7 +28,8 @@ class OrcFile final : public BulkFile {
     return static_cast<int64_t>(footer_.stripes[static_cast<size_t>(part)].row_count);
   }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
-  Result<std::unique_ptr<Rows>> ReadPart(int part) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part,
+                                         std::span<const expr::ExprPtr> filters) override;
 
  private:
   friend class StripeBounds;

@@ -18,6 +18,7 @@ class StripeRows final : public BulkFile::Rows {
                                                       const Schema& output, int part,
                                                       int64_t row_count);
   Result<std::optional<Batch>> Next() override;
+  int64_t position() const override { return rows_read_; }
 
  private:
   StripeRows(std::unique_ptr<StripeSource> source, const Schema& output, int part,

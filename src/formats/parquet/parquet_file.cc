@@ -96,7 +96,8 @@ bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) con
   }
 }
 
-Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(int part) {
+Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(int part,
+                                                              std::span<const expr::ExprPtr>) {
   return RowGroupRows::Make(options_, plan_, schema_.output(), part, reader_.get(), pool_);
 }
 

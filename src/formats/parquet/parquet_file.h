@@ -24,7 +24,8 @@ class ParquetFile final : public BulkFile {
   int part_count() const override { return metadata_->num_row_groups(); }
   int64_t row_count(int part) const override { return metadata_->RowGroup(part)->num_rows(); }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
-  Result<std::unique_ptr<Rows>> ReadPart(int part) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part,
+                                         std::span<const expr::ExprPtr> filters) override;
 
  private:
   ParquetFile(ParquetOptions options, ReadSchema schema, arrow::MemoryPool* pool)

@@ -23,6 +23,7 @@ class RowGroupRows final : public BulkFile::Rows {
                                                       ::parquet::arrow::FileReader* reader,
                                                       arrow::MemoryPool* pool);
   Result<std::optional<Batch>> Next() override;
+  int64_t position() const override { return rows_read_; }
 
  private:
   RowGroupRows(const ParquetOptions& options, const ReadPlan& plan, const Schema& output, int part,

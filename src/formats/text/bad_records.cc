@@ -1,38 +1,65 @@
 #include "formats/text/bad_records.h"
 
 #include <algorithm>
+#include <bit>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#include "formats/text/match64.h"
 
 namespace sluice::formats::text {
 
-int64_t CountLineEnds(std::string_view text, bool bare_cr) {
-  int64_t count = 0;
-  size_t i = 0;
-#if defined(__SSE2__)
-  // Bytes count down from 0 by the -1 of each match; summed up before they can overflow. A CR LF
-  // would be counted twice: those are taken off, seen by comparing with the bytes one further.
-  const __m128i lf = _mm_set1_epi8('\n');
-  const __m128i cr = _mm_set1_epi8('\r');
-  while (i + 17 <= text.size()) {
-    const size_t stop = std::min(text.size() - 16, i + 16 * 100);
-    __m128i sum = _mm_setzero_si128();
-    for (; i < stop; i += 16) {
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i));
-      sum = _mm_sub_epi8(sum, _mm_cmpeq_epi8(bytes, lf));
-      if (bare_cr) {
-        const __m128i next = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text.data() + i + 1));
-        const __m128i returns = _mm_cmpeq_epi8(bytes, cr);
-        sum = _mm_sub_epi8(sum, _mm_andnot_si128(_mm_cmpeq_epi8(next, lf), returns));
-      }
-    }
-    const __m128i halves = _mm_sad_epu8(sum, _mm_setzero_si128());
-    count += _mm_cvtsi128_si64(halves) + _mm_cvtsi128_si64(_mm_srli_si128(halves, 8));
+namespace {
+
+struct Counted {
+  int64_t line_ends = 0;
+  size_t bytes = 0;  // Looked at.
+};
+
+/// A CR LF is one line end: a CR counts where the byte behind it is no LF. Inlined into each
+/// variant.
+template <Match64 Match>
+inline __attribute__((always_inline)) Counted CountBlocks(std::string_view text, bool bare_cr) {
+  Counted counted;
+  for (; counted.bytes + 65 <= text.size(); counted.bytes += 64) {
+    const char* const at = text.data() + counted.bytes;
+    const uint64_t feeds = Match(at, '\n');
+    counted.line_ends += std::popcount(feeds);
+    if (!bare_cr) continue;
+    const uint64_t returns = Match(at, '\r');
+    if (returns == 0) continue;
+    const uint64_t fed = feeds >> 1 | static_cast<uint64_t>(at[64] == '\n') << 63;
+    counted.line_ends += std::popcount(returns & ~fed);
   }
+  return counted;
+}
+
+Counted CountBaseline(std::string_view text, bool bare_cr) {
+  return CountBlocks<&Match64Baseline>(text, bare_cr);
+}
+
+#if defined(__x86_64__)
+SLUICE_TARGET_AVX2 Counted CountAvx2(std::string_view text, bool bare_cr) {
+  return CountBlocks<&Match64Avx2>(text, bare_cr);
+}
+SLUICE_TARGET_AVX512 Counted CountAvx512(std::string_view text, bool bare_cr) {
+  return CountBlocks<&Match64Avx512>(text, bare_cr);
+}
 #endif
-  for (; i < text.size(); ++i) {
+
+Counted CountAt(VectorLevel level, std::string_view text, bool bare_cr) {
+#if defined(__x86_64__)
+  if (level == VectorLevel::kAvx512) return CountAvx512(text, bare_cr);
+  if (level == VectorLevel::kAvx2) return CountAvx2(text, bare_cr);
+#endif
+  (void)level;
+  return CountBaseline(text, bare_cr);
+}
+
+}  // namespace
+
+int64_t CountLineEnds(std::string_view text, bool bare_cr, VectorLevel level) {
+  const Counted counted = CountAt(level, text, bare_cr);
+  int64_t count = counted.line_ends;
+  for (size_t i = counted.bytes; i < text.size(); ++i) {
     if (text[i] == '\n') {
       ++count;
     } else if (bare_cr && text[i] == '\r' && !(i + 1 < text.size() && text[i + 1] == '\n')) {

@@ -188,8 +188,15 @@ char* PutPlain(const char* digits, int count, int scale, char* out) {
 char* WriteLongUnsigned(uint64_t value, char* out) {
   constexpr uint64_t kEight = 100'000'000;
   const uint64_t high = value / kEight;
-  out = high >= kEight ? WriteLongUnsigned(high, out)
-                       : WriteUpToEightDigits(static_cast<uint32_t>(high), out);
+  if (high < 100) {  // Nine or ten digits, as keys and times in seconds have.
+    const size_t skipped = high < 10 ? 1 : 0;
+    std::memcpy(out, kTwoDigits[high].data() + skipped, 1);
+    out[1 - skipped] = kTwoDigits[high][1];
+    out += 2 - skipped;
+  } else {
+    out = high >= kEight ? WriteLongUnsigned(high, out)
+                         : WriteUpToEightDigits(static_cast<uint32_t>(high), out);
+  }
   StoreWord(DigitBytes(static_cast<uint32_t>(value % kEight)) | kZeros, out);
   return out + 8;
 }
@@ -218,6 +225,10 @@ char* WriteShortDecimal(const arrow::Decimal128& unscaled, int scale, bool plain
   out += low < 0 ? 1 : 0;
   out = WriteUnsigned(whole, out);
   *out++ = '.';
+  if (scale == 2) {
+    std::memcpy(out, kTwoDigits[fraction].data(), 2);
+    return out + (plain || fraction % 10 != 0 ? 2 : 1);
+  }
   const uint64_t digits = DigitBytes(fraction) >> (8 * (8 - scale));
   StoreWord(digits | kZeros, out);
   return out + (plain ? scale : 8 - std::countl_zero(digits) / 8);

@@ -93,8 +93,9 @@ bool DecimalFromParts(uint64_t mantissa, int fraction_digits, bool negative, int
 /// Digits with at most one point as mantissa / 10^fraction_digits, for at most 8 digits before the
 /// point and 7 behind. Reads 8 bytes before `end` and before the point: 16 bytes before `end` must
 /// be readable. False: not of that form.
-inline bool ReadFixedPoint(const char* begin, const char* end, uint64_t* mantissa,
-                           int* fraction_digits) {
+__attribute__((always_inline)) inline bool ReadFixedPoint(const char* begin, const char* end,
+                                                          uint64_t* mantissa,
+                                                          int* fraction_digits) {
   const auto size = static_cast<unsigned>(end - begin);
   if (size - 1 >= 16) return false;
   const uint64_t last = LoadWord(end - 8);
@@ -108,7 +109,18 @@ inline bool ReadFixedPoint(const char* begin, const char* end, uint64_t* mantiss
     *fraction_digits = 0;
     return AllDigits(word);
   }
-  const unsigned fraction = 7 - static_cast<unsigned>(std::countr_zero(points)) / 8;
+  const auto point = static_cast<unsigned>(std::countr_zero(points)) / 8;
+  const unsigned fraction = 7 - point;
+  if (size <= 9) {  // All digits fit a word once those before the point have moved up to its place.
+    const uint64_t upto = ~uint64_t{0} >> (8 * fraction);
+    const uint64_t joined = (LoadWord(end - 9) & upto) | (last & ~upto);
+    const unsigned unused = 9 - size;  // Of the eight places; the point counts in `size`.
+    const uint64_t keep = ~uint64_t{0} << (8 * unused % 64);
+    const uint64_t word = (joined & keep) | (kZeros & ~keep);
+    *mantissa = EightDigits(word);
+    *fraction_digits = static_cast<int>(fraction);
+    return AllDigits(word) && fraction > 0 && size - fraction > 1;
+  }
   const unsigned whole = size - fraction - 1;
   if (fraction == 0 || whole - 1 >= 8) return false;
   const uint64_t high = LastDigits(end - fraction - 1, whole);

@@ -16,11 +16,10 @@ std::string Padded(std::string_view text) {
 
 /// Copies `size` bytes; `from` has `kBytes` readable, `to` that many writable, whatever the size.
 template <size_t kBytes>
-inline char* CopyWide(const char* from, size_t size, char* to) {
+inline void CopyWide(const char* from, size_t size, char* to) {
   std::memcpy(to, from, kBytes);
   if (size > kBytes) [[unlikely]]
     std::memcpy(to + kBytes, from + kBytes, size - kBytes);
-  return to + size;
 }
 
 }  // namespace
@@ -55,21 +54,25 @@ void RowAssembler::AppendRows(int rows, OutputBuffer* out, std::vector<size_t>* 
   before += out->size();
   for (int row = 0; row < rows; ++row) {
     for (const Column& column : columns_) {
+      // Each field waits for the end of the one before it: offsets are summed up apart, so that
+      // one addition is what it waits for.
       const ColumnText& text = *column.text;
-      to = CopyWide<kPrefixBytes>(column.prefix.data(), column.prefix_size, to);
-      const uint32_t quoted = text.quoted(row);
-      *to = quote_;
-      to += quoted;
+      const size_t quoted = text.quoted(row);
+      const size_t size = text.size(row);
+      const size_t begin_of_text = column.prefix_size + quoted;
+      const size_t end_of_text = begin_of_text + size;
+      CopyWide<kPrefixBytes>(column.prefix.data(), column.prefix_size, to);
+      to[column.prefix_size] = quote_;
       if (text.readable()) [[likely]] {
-        to = CopyWide<kWide>(text.data(row), text.size(row), to);
+        CopyWide<kWide>(text.data(row), size, to + begin_of_text);
       } else {
-        CopyShort(text.data(row), text.size(row), to);
-        to += text.size(row);
+        CopyShort(text.data(row), size, to + begin_of_text);
       }
-      *to = quote_;
-      to += quoted;
+      to[end_of_text] = quote_;
+      to += end_of_text + quoted;
     }
-    to = CopyWide<8>(row_end_.data(), row_end_size_, to);
+    CopyWide<8>(row_end_.data(), row_end_size_, to);
+    to += row_end_size_;
     if (row_ends != nullptr) row_ends->push_back(before + static_cast<size_t>(to - begin));
   }
   out->SetEnd(to);

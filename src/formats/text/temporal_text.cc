@@ -1,5 +1,6 @@
 #include "formats/text/temporal_text.h"
 
+#include <array>
 #include <bit>
 #include <charconv>
 #include <cstring>
@@ -94,13 +95,28 @@ char* PutDate(int64_t days, char* out) {
   return PutTwo(civil.day, out);
 }
 
+using FourChars = std::array<char, 4>;
+
+/// "HHmm" of the minutes of a day.
+constexpr std::array<FourChars, 24 * 60> kMinuteTexts = [] {
+  std::array<FourChars, 24 * 60> texts{};
+  for (unsigned i = 0; i < 24 * 60; ++i) {
+    const unsigned number = i / 60 * 100 + i % 60;
+    for (unsigned place = 0, rest = number; place < 4; ++place, rest /= 10)
+      texts[i][3 - place] = static_cast<char>('0' + rest % 10);
+  }
+  return texts;
+}();
+
+/// `second_of_day` is below a day.
 char* PutClock(uint32_t second_of_day, char* out) {
-  const uint32_t number =
-      second_of_day / 3600 * 10000 + second_of_day / 60 % 60 * 100 + second_of_day % 60;
-  const uint64_t digits = DigitBytes(number) | kZeros;  // 00HHmmss
-  StoreWord((digits >> 16 & 0xFFFF) | (digits >> 32 & 0xFFFF) << 24 | (digits >> 48) << 48 |
-                0x00003A00003A0000,
-            out);
+  const uint32_t minute = second_of_day / 60;
+  const char* const digits = kMinuteTexts[minute].data();
+  std::memcpy(out, digits, 2);
+  out[2] = ':';
+  std::memcpy(out + 3, digits + 2, 2);
+  out[5] = ':';
+  std::memcpy(out + 6, kMinuteTexts[second_of_day - minute * 60].data() + 2, 2);
   return out + 8;
 }
 
@@ -291,6 +307,27 @@ unsigned Nibble(uint64_t word, int index) {
   return static_cast<unsigned>(word >> (8 * index)) & 0xF;
 }
 
+/// Days from 1970 to the first of each month of 1900 to 2155, and one more: what data mostly holds,
+/// one look-up instead of thirty operations.
+constexpr unsigned kFirstTableYear = 1900;
+constexpr unsigned kTableMonths = 256 * 12;
+constexpr std::array<int32_t, kTableMonths + 1> kMonthStarts = [] {
+  std::array<int32_t, kTableMonths + 1> starts{};
+  for (unsigned month = 0; month <= kTableMonths; ++month)
+    starts[month] =
+        static_cast<int32_t>(DaysFromCivil(kFirstTableYear + month / 12, month % 12 + 1, 1));
+  return starts;
+}();
+
+/// False for days that do not exist, and outside of the table.
+bool ReadTableDay(unsigned year, unsigned month, unsigned day, int32_t* days) {
+  const unsigned index = (year - kFirstTableYear) * 12 + month - 1;
+  if (month - 1 > 11 || index >= kTableMonths) return false;
+  const int32_t start = kMonthStarts[index];
+  *days = start + static_cast<int32_t>(day) - 1;
+  return day - 1 < static_cast<unsigned>(kMonthStarts[index + 1] - start);
+}
+
 /// "yyyy-MM-ddxHH:mm:ss" of ordinary years, without branches per character. False: the general
 /// reader decides.
 bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
@@ -309,12 +346,14 @@ bool ReadCommonTimestamp(const char* p, char separator, int64_t* seconds) {
   const unsigned hour = Nibble(middle, 3) * 10 + Nibble(middle, 4);
   const unsigned minute = Nibble(middle, 6) * 10 + Nibble(middle, 7);
   const auto second = static_cast<unsigned>((p[17] - '0') * 10 + (p[18] - '0'));
-  if (month - 1 > 11 || day - 1 > 27 || hour > 23 || minute > 59 || second > 59) return false;
-  *seconds = DaysFromCivil(year, month, day) * kSecondsPerDay + hour * 3600 + minute * 60 + second;
+  int32_t days = 0;
+  if (hour > 23 || minute > 59 || second > 59 || !ReadTableDay(year, month, day, &days))
+    return false;
+  *seconds = days * kSecondsPerDay + hour * 3600 + minute * 60 + second;
   return true;
 }
 
-/// "yyyy-MM-dd" of ordinary years and days that every month has.
+/// "yyyy-MM-dd" of ordinary years.
 bool ReadCommonDate(const char* p, int32_t* days) {
   const uint64_t date = LoadWord(p) ^ LoadWord("0000-00-");
   if (!MatchPattern(date, 0x7F76767F76767676) || !IsDigit(p[8]) || !IsDigit(p[9])) return false;
@@ -322,8 +361,19 @@ bool ReadCommonDate(const char* p, int32_t* days) {
       Nibble(date, 0) * 1000 + Nibble(date, 1) * 100 + Nibble(date, 2) * 10 + Nibble(date, 3);
   const unsigned month = Nibble(date, 5) * 10 + Nibble(date, 6);
   const auto day = static_cast<unsigned>((p[8] - '0') * 10 + (p[9] - '0'));
-  if (month - 1 > 11 || day - 1 > 27) return false;
-  *days = static_cast<int32_t>(DaysFromCivil(year, month, day));
+  return ReadTableDay(year, month, day, days);
+}
+
+/// ".ddd" of a column of milliseconds, the most common fraction: no division by what is known at
+/// run time only. False: another form.
+bool ReadMillis(const char* rest, int64_t seconds, const TimestampRules& rules, int64_t* value) {
+  if (rules.precision != 3 || rules.instant) return false;
+  uint32_t word;
+  std::memcpy(&word, rest, 4);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap32(word);
+  const uint32_t digits = word ^ 0x3030302E;  // 0 for the point, 0 to 9 for digits.
+  if ((((digits + 0x7676767F) | digits) & 0x80808080) != 0) return false;
+  *value = seconds * 1000 + (digits >> 8 & 0xF) * 100 + (digits >> 16 & 0xF) * 10 + (digits >> 24);
   return true;
 }
 
@@ -370,7 +420,8 @@ char* WriteClock(uint32_t second_of_day, uint32_t fraction, int digits, char* ou
 }
 
 char* WriteTime(int32_t millis_of_day, char* out) {
-  const auto millis = static_cast<uint32_t>(millis_of_day);
+  // What a damaged file gives may be no time of a day.
+  const uint32_t millis = static_cast<uint32_t>(millis_of_day) % 86'400'000;
   return WriteClock(millis / 1000, millis % 1000, 3, out);
 }
 
@@ -449,6 +500,7 @@ const char* ParseTimestamp(std::string_view text, const TimestampRules& rules, i
   const char separator = sql ? ' ' : 'T';
   int64_t seconds = 0;
   if (text.size() >= 19 && ReadCommonTimestamp(text.data(), separator, &seconds)) {
+    if (text.size() == 23 && ReadMillis(text.data() + 19, seconds, rules, value)) return nullptr;
     bool done = false;
     const char* reason = FinishCommonTimestamp(text.substr(19), seconds, rules, value, &done);
     if (done) return reason;

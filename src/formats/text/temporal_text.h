@@ -17,7 +17,7 @@ enum class TimestampStyle : uint8_t {
 };
 
 /// Days since 1970-01-01 in the proleptic Gregorian calendar.
-inline int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
+constexpr int64_t DaysFromCivil(int64_t year, unsigned month, unsigned day) {
   // Years begin in March, so that the leap day is the last; counted in eras of 400 years.
   year -= month <= 2 ? 1 : 0;
   const int64_t era = (year >= 0 ? year : year - 399) / 400;

@@ -205,6 +205,61 @@ TEST(TemporalText, TimestampsReadBack) {
   }
 }
 
+TEST(TemporalText, EveryDayOfTheTableAndAround) {
+  char out[kMaxTemporalChars];
+  const auto first = static_cast<int32_t>(DaysFromCivil(1899, 12, 1));
+  const auto last = static_cast<int32_t>(DaysFromCivil(2156, 2, 1));
+  for (int32_t day = first; day < last; ++day) {
+    const std::string date(out, WriteDate(day, out));
+    int32_t read = 0;
+    ASSERT_EQ(ParseDate(date, false, &read), nullptr) << date;
+    ASSERT_EQ(read, day) << date;
+    int64_t time = 0;
+    const TimestampRules rules = MakeTimestampRules(TimestampStyle::kSql, false, 3);
+    ASSERT_EQ(ParseTimestamp(date + " 23:59:58.907", rules, &time), nullptr) << date;
+    ASSERT_EQ(time, day * int64_t{86'400'000} + 86'398'907) << date;
+  }
+  int32_t read = 0;
+  for (const char* date : {"2021-02-29", "2100-02-29", "2020-04-31", "2020-00-10", "2020-13-10",
+                           "2020-01-00", "2020-01-32"})
+    EXPECT_NE(ParseDate(date, false, &read), nullptr) << date;
+  int64_t time = 0;
+  const TimestampRules rules = MakeTimestampRules(TimestampStyle::kSql, false, 3);
+  for (const char* text : {"2020-05-20 10:00:00.12x", "2020-05-20 10:00:00x123",
+                           "2020-05-20 10:00:00.1 3", "2020-05-20 24:00:00.001"})
+    EXPECT_NE(ParseTimestamp(text, rules, &time), nullptr) << text;
+}
+
+// Fields of up to 16 characters by words against the digits one by one.
+TEST(NumberText, FixedPointsByWords) {
+  std::mt19937_64 random(8);
+  static constexpr char kCharacters[] = "0123456789012345678901234567890123456789..x,";
+  for (int i = 0; i < 300'000; ++i) {
+    std::string text = "garbage,12.345678,";
+    const size_t begin = text.size();
+    for (size_t n = 1 + random() % 17; n > 0; --n)
+      text += kCharacters[random() % (sizeof(kCharacters) - 1)];
+    const std::string_view field = std::string_view(text).substr(begin);
+    const size_t point = field.find('.');
+    const std::string digits = std::string(field.substr(0, point)) +
+                               (point == field.npos ? "" : std::string(field.substr(point + 1)));
+    const bool numeric = digits.find_first_not_of("0123456789") == digits.npos;
+    uint64_t mantissa = 0;
+    int fraction = 0;
+    const bool read =
+        ReadFixedPoint(text.data() + begin, text.data() + text.size(), &mantissa, &fraction);
+    if (read) {
+      ASSERT_TRUE(numeric && !digits.empty()) << field;
+      ASSERT_EQ(mantissa, std::stoull(digits)) << field;
+      ASSERT_EQ(fraction, point == field.npos ? 0 : static_cast<int>(field.size() - point) - 1)
+          << field;
+    } else if (numeric && point != field.npos) {
+      const bool fits = point - 1 < 8 && field.size() - point - 2 < 7;
+      ASSERT_FALSE(fits) << field;
+    }
+  }
+}
+
 TEST(TemporalText, Writes) {
   char out[kMaxTemporalChars];
   const auto timestamp = [&](int64_t value, int64_t units) {
@@ -243,15 +298,17 @@ TEST(BadRecords, CountsLineEnds) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 2000; ++i) {
     std::string text;
-    for (size_t n = random() % 80; n > 0; --n) text += "\n\rab"[random() % 4];
+    for (size_t n = random() % 400; n > 0; --n) text += "\n\rab"[random() % 4];
     int64_t lines = 0;
     int64_t feeds = 0;
     for (size_t k = 0; k < text.size(); ++k) {
       if (text[k] == '\n') ++feeds;
       if (text[k] == '\r' || (text[k] == '\n' && (k == 0 || text[k - 1] != '\r'))) ++lines;
     }
-    EXPECT_EQ(CountLineEnds(text, true), lines);
-    EXPECT_EQ(CountLineEnds(text, false), feeds);
+    for (const VectorLevel level : UsableVectorLevels()) {
+      EXPECT_EQ(CountLineEnds(text, true, level), lines) << static_cast<int>(level);
+      EXPECT_EQ(CountLineEnds(text, false, level), feeds) << static_cast<int>(level);
+    }
   }
 }
 

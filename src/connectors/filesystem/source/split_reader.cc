@@ -24,14 +24,14 @@ class BulkSplitReader final : public SplitReader {
           NextPart();
           continue;
         }
-        SLUICE_ASSIGN_OR_RETURN(rows_, file_->ReadPart(static_cast<int>(part_)));
+        SLUICE_ASSIGN_OR_RETURN(rows_, file_->ReadPart(static_cast<int>(part_), spec_->filters));
       }
       SLUICE_ASSIGN_OR_RETURN(std::optional<Batch> batch, rows_->Next());
       if (!batch) {
         NextPart();
         continue;
       }
-      row_ += batch->row_count();
+      row_ = rows_->position();
       if (row_ <= skip_rows_)
         continue;  // Read before the checkpoint that this split was restored from.
       const int64_t wanted = std::min(batch->row_count(), row_ - skip_rows_);
@@ -66,7 +66,7 @@ class BulkSplitReader final : public SplitReader {
   std::unique_ptr<formats::BulkFile::Rows> rows_;  // Of part_; goes before the file.
   int64_t part_;
   int64_t end_ = 0;
-  int64_t row_ = 0;  // Rows of part_ read.
+  int64_t row_ = 0;  // Rows of part_ read or left out: filters may be others after a restart.
   int64_t skip_rows_ = 0;
 };
 
