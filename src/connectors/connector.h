@@ -17,6 +17,7 @@
 #include "common/clock.h"
 #include "common/options.h"
 #include "common/result.h"
+#include "expr/aggregate.h"
 #include "expr/expr.h"
 #include "fs/file_system.h"
 #include "runtime/job_graph.h"
@@ -56,6 +57,13 @@ struct ConnectorContext {
 /// Partition values in the order of the table's partition keys; nullopt is NULL. Texts are the
 /// decoded directory texts.
 using PartitionValues = std::vector<std::optional<std::string>>;
+
+/// Aggregates over all rows of a table by partition, for a source that may know them without the
+/// rows.
+struct SourceAggregates {
+  std::vector<int> keys;  // Partition columns, as indices into TableInfo::physical.
+  std::vector<expr::AggregateCall> calls;  // Over columns of TableInfo::physical.
+};
 
 /// A table about to be read. The planner applies push-downs in the order of the methods, then calls
 /// MakeSource. Produced columns are the projected physical ones (partition columns included)
@@ -105,6 +113,14 @@ class TableSource {
   /// At most `rows` are needed. Returns true when it helps.
   virtual bool ApplyLimit(int64_t rows) {
     (void)rows;
+    return false;
+  }
+
+  /// The source makes rows of state instead of the table's: the keys, a state a call
+  /// (expr::Accumulator::SaveState), how many rows they stand for; several for a group where it
+  /// likes, as runtime::AggregatePhase::kFinal merges them. False: nothing has changed.
+  virtual bool ApplyAggregates(const SourceAggregates& aggregates) {
+    (void)aggregates;
     return false;
   }
 

@@ -18,6 +18,7 @@
 
 #include <arrow/io/interfaces.h>
 #include <arrow/memory_pool.h>
+#include <arrow/type_fwd.h>
 
 #include "common/options.h"
 #include "common/result.h"
@@ -150,6 +151,13 @@ class BulkWriter {
   virtual Status Finish() = 0;
 };
 
+/// What a container tells of one column of a part without a look at its values. Exact: bounds that
+/// were cut short or leave out NaN are not told.
+struct ColumnFacts {
+  int64_t null_count = -1;                // -1: not told.
+  std::shared_ptr<arrow::Array> min_max;  // Two values of the table's type; null: not told.
+};
+
 /// An opened container file for reading.
 class BulkFile {
  public:
@@ -162,6 +170,12 @@ class BulkFile {
   /// False when statistics prove that no row of `part` passes `filters` (conjuncts over
   /// ReadSchema::physical indices).
   virtual bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const = 0;
+  /// Of a column of ReadSchema::physical.
+  virtual ColumnFacts Facts(int part, int column) const {
+    (void)part;
+    (void)column;
+    return {};
+  }
 
   class Rows {
    public:

@@ -100,6 +100,9 @@ struct ScanNode final : PlanNode {
   std::vector<expr::ExprPtr>
       used_filters;  // Over physical columns: those the connector skips data by.
   bool limit_used = false;
+  /// What the source aggregates itself, by partition: it makes rows of state, and only an
+  /// AggregateNode that merges them may stand above.
+  std::optional<connectors::SourceAggregates> aggregates;
   std::shared_ptr<const ScanProduction> production;  // Made with `source`.
 
   /// The output columns that are in the table's primary key.
