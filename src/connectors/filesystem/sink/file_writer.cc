@@ -48,7 +48,7 @@ Status FileWriter::MakeBuckets() {
   const std::string file_prefix =
       (plan_->compaction.enabled ? std::string(kRawPrefix) : std::string()) + name_prefix_;
   sorter_ = std::make_unique<PartitionSorter>(plan_.get(), &context(), &held_);
-  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), &held_, file_system_,
+  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), &held_, file_system_, root_,
                                          WriterNames{.lineage = lineage_,
                                                      .tag = MakeTag(lineage_, context().attempt_id),
                                                      .prefix = file_prefix});
@@ -436,7 +436,7 @@ Result<bool> FileWriter::DrainSorter() {
   if (sorter_waits_) return false;
   if (!sorting_) return true;
   if (sorter_->has_staged()) SLUICE_RETURN_NOT_OK(SortStaged());
-  buckets_->BeginBatch(root_, sorter_->waiting_partitions());
+  buckets_->BeginBatch(sorter_->waiting_partitions());
   while (true) {
     SLUICE_RETURN_NOT_OK(DrainGroups());
     if (!groups_.empty()) return false;
@@ -529,6 +529,7 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
     to_close_ = buckets_->Directories();
     next_to_close_ = 0;
     next_to_persist_ = 0;
+    buckets_->BeginBatch(0);
   }
   for (; next_to_close_ < to_close_.size(); ++next_to_close_) {
     if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());
