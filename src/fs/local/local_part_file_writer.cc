@@ -73,6 +73,12 @@ Status LocalPartFileWriter::WriteOut(std::string_view bytes) {
 
 Result<std::string> LocalPartFileWriter::Persist() { return Finish(true); }
 
+Result<std::string> LocalPartFileWriter::PersistInBatch(SyncBatch& batch) {
+  // Only our own publisher begins batches that come here.
+  if (!static_cast<LocalSyncBatch&>(batch).Cover(ParentPath(info_.hidden_path))) return Persist();
+  return Finish(false);
+}
+
 // Brings everything to the file; `durable`: and to the disk.
 Result<std::string> LocalPartFileWriter::Finish(bool durable) {
   if (closed_)
@@ -116,7 +122,6 @@ Result<std::string> LocalPartFileWriter::Close() {
 }
 
 Result<std::string> LocalPartFileWriter::CloseInBatch(SyncBatch& batch) {
-  // Only our own publisher begins batches that come here.
   if (!static_cast<LocalSyncBatch&>(batch).Cover(ParentPath(info_.hidden_path))) return Close();
   SLUICE_ASSIGN_OR_RETURN(std::string handle, Finish(false));
   SLUICE_RETURN_NOT_OK(publisher_->files_.Close(&file_));

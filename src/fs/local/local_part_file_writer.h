@@ -3,11 +3,12 @@
 
 #include <string>
 
+#include "fs/batch_persist.h"
 #include "fs/local/local_publisher.h"
 
 namespace sluice::fs {
 
-class LocalPartFileWriter final : public PartFileWriter {
+class LocalPartFileWriter final : public PartFileWriter, public BatchPersist {
  public:
   /// `info.length_bytes`: what the file holds already. The file is there.
   LocalPartFileWriter(LocalPublisher* publisher, Publisher::HandleInfo info)
@@ -22,6 +23,7 @@ class LocalPartFileWriter final : public PartFileWriter {
     return written_bytes_ + static_cast<int64_t>(buffer_.size());
   }
   Result<std::string> Persist() override;
+  Result<std::string> PersistInBatch(SyncBatch& batch) override;
   Result<std::string> Close() override;
   Result<std::string> CloseInBatch(SyncBatch& batch) override;
   Status Discard() override;

@@ -42,10 +42,12 @@ struct BucketSet::WholeJob {
 };
 
 BucketSet::BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context, HeldBytes* held,
-                     std::shared_ptr<fs::FileSystem> file_system, WriterNames names)
+                     std::shared_ptr<fs::FileSystem> file_system, std::string root,
+                     WriterNames names)
     : plan_(*plan),
       context_(*context),
       file_system_(std::move(file_system)),
+      root_(std::move(root)),
       names_(std::move(names)),
       held_(*held),
       open_files_metric_(context->metrics->Counter(runtime::metric::kOpenFiles)),
@@ -121,6 +123,7 @@ Status BucketSet::OpenFileOf(Bucket* bucket, int64_t now_ms) {
   }
   if (bucket->file) return {};
   if (open_files_ >= plan_.limits.open_files) CloseColdest(bucket);
+  BeginDisk();
   const std::string final_path = NewPath(bucket->partition);
   SLUICE_ASSIGN_OR_RETURN(auto writer, file_system_->publisher().Open(final_path, names_.tag));
   writer = CompressPart(std::move(writer), plan_.compression);
@@ -397,6 +400,23 @@ void BucketSet::WriteWhole(std::vector<WholeFile> files) {
       });
 }
 
+void BucketSet::BeginDisk() {
+  if (disk_begun_) return;
+  disk_begun_ = true;
+  constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+  disk_ = file_system_->publisher().BeginBatch(root_, kMany);
+}
+
+void BucketSet::BeginBatch(int64_t file_count) {
+  if (batch_ != nullptr) return;
+  BeginDisk();
+  // Whether they are many the disk decides.
+  if (disk_ == nullptr) return;
+  const bool many = file_system_->publisher().BeginBatch(
+                        root_, file_count + static_cast<int64_t>(buckets_.size())) != nullptr;
+  if (many) batch_ = disk_;
+}
+
 bool BucketSet::EndBatch() {
   if (batch_ == nullptr) return true;
   auto status = std::make_shared<Status>();
@@ -426,7 +446,7 @@ void BucketSet::Persist(Bucket* bucket) {
   if (file == nullptr || !file->dirty()) return;
   auto handle = std::make_shared<Result<std::string>>(Status::Internal("not persisted"));
   // The file stays in its bucket meanwhile: the writer takes no rows before everything is durable.
-  io_->Submit([file, handle] { *handle = file->Persist(); },
+  io_->Submit([file, handle, batch = batch_] { *handle = file->Persist(batch.get()); },
               [file, handle]() -> Status {
                 if (!handle->ok()) return handle->status();
                 file->set_resume_handle(std::move(**handle));
@@ -469,6 +489,7 @@ Result<std::unique_ptr<PartFile>> BucketSet::Reopen(const ResumedFile& file) {
 }
 
 void BucketSet::Resume(ResumedFile file) {
+  BeginDisk();
   using Reopened = Result<std::unique_ptr<PartFile>>;
   auto part = std::make_shared<Reopened>(Status::Internal("not resumed"));
   auto shared_file = std::make_shared<ResumedFile>(std::move(file));

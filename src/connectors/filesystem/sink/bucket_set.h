@@ -74,7 +74,7 @@ class BucketSet {
  public:
   /// `held` outlives the set.
   BucketSet(const FileSinkPlan* plan, runtime::TaskContext* context, HeldBytes* held,
-            std::shared_ptr<fs::FileSystem> file_system, WriterNames names);
+            std::shared_ptr<fs::FileSystem> file_system, std::string root, WriterNames names);
   ~BucketSet();
 
   /// Finds or makes the bucket and counts it as used now.
@@ -96,11 +96,9 @@ class BucketSet {
   Status WriteWaiting(Bucket* bucket, int64_t now_ms);
   /// Starts to write files of partitions that have no bucket, each from beginning to end.
   void WriteWhole(std::vector<WholeFile> files);
-  /// About `file_count` files that are closed from here to EndBatch become durable together then,
-  /// where the file system does that. `root`: the table's.
-  void BeginBatch(const std::string& root, int64_t file_count) {
-    if (batch_ == nullptr) batch_ = file_system_->publisher().BeginBatch(root, file_count);
-  }
+  /// About `file_count` files, and those that are open, become durable together from here to
+  /// EndBatch, where the file system does that and they are many.
+  void BeginBatch(int64_t file_count);
   /// False while the batch is being made durable; to be called when idle().
   bool EndBatch();
   /// Runs blocking work of the owner, as IoScope::Submit.
@@ -142,6 +140,7 @@ class BucketSet {
   /// Jobs of whole files at once: each holds up to a piece of rows and an encoder.
   static constexpr size_t kWholeJobs = 16;
 
+  void BeginDisk();
   /// The path of a new file of a partition; takes a number for it.
   std::string NewPath(const PartitionRef& partition);
   Status OpenFileOf(Bucket* bucket, int64_t now_ms);
@@ -162,6 +161,7 @@ class BucketSet {
   const FileSinkPlan& plan_;
   runtime::TaskContext& context_;
   const std::shared_ptr<fs::FileSystem> file_system_;
+  const std::string root_;  // The table's.
   const WriterNames names_;
   HeldBytes& held_;
   std::unordered_map<std::string, std::unique_ptr<Bucket>> buckets_;
@@ -169,7 +169,10 @@ class BucketSet {
   std::list<Bucket*> open_recency_;  // The same, of those with a file.
   std::list<std::shared_ptr<Closing>> closing_;
   std::list<std::shared_ptr<WholeJob>> whole_jobs_;
-  std::shared_ptr<fs::SyncBatch> batch_;  // Of closed files that are not durable yet.
+  /// Begun before any file is opened: what fails on the disk from then on is reported to it.
+  std::shared_ptr<fs::SyncBatch> disk_;
+  bool disk_begun_ = false;
+  std::shared_ptr<fs::SyncBatch> batch_;  // disk_ while files are closed that it makes durable.
   std::set<std::string> staging_;         // Directories made for INSERT OVERWRITE.
   std::vector<FileCommittable> closed_;
   int64_t next_number_ = 0;

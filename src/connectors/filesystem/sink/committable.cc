@@ -88,13 +88,13 @@ Batch EncodeReport(const WriterReport& report) {
   for (const FileCommittable& file : report.files) PutCommittable(file, &out);
   out.PutU64(report.open_files.size());
   for (const OpenFile& file : report.open_files) PutOpenFile(file, &out);
-  const std::string bytes = std::move(out).Take();
+  std::string bytes = std::move(out).Take();
 
   const int32_t size = static_cast<int32_t>(bytes.size());
   const int32_t offsets[] = {0, size};
   auto array = std::make_shared<arrow::BinaryArray>(
       1, arrow::Buffer::FromString(std::string(reinterpret_cast<const char*>(offsets), 8)),
-      arrow::Buffer::FromString(bytes));
+      arrow::Buffer::FromString(std::move(bytes)));
   static const auto kSchema = arrow::schema({arrow::field("report", arrow::binary(), false)});
   return Batch(arrow::RecordBatch::Make(kSchema, 1, {std::move(array)}));
 }

@@ -168,18 +168,20 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
 
 Status FileCommitter::Process(Batch batch, runtime::Output& out) {
   (void)out;
-  SLUICE_ASSIGN_OR_RETURN(const auto reports, DecodeReports(batch));
-  for (const WriterReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(report));
+  SLUICE_ASSIGN_OR_RETURN(auto reports, DecodeReports(batch));
+  for (WriterReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(std::move(report)));
   return Advance();
 }
 
-Status FileCommitter::AddReport(const WriterReport& report) {
+Status FileCommitter::AddReport(WriterReport report) {
   if (report.checkpoint != open_files_checkpoint_) {
     open_files_.clear();
     open_files_checkpoint_ = report.checkpoint;
   }
-  for (const FileCommittable& file : report.files) {
-    pending_files_.push_back({.checkpoint = report.checkpoint, .file = file});
+  for (FileCommittable& closed : report.files) {
+    // Moved: of tens of thousands, each holds two paths.
+    pending_files_.push_back({.checkpoint = report.checkpoint, .file = std::move(closed)});
+    const FileCommittable& file = pending_files_.back().file;
     SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
     const bool raw = Compactor::IsRaw(info.final_path);
     if (recorder_) {

@@ -82,7 +82,7 @@ class FileCommitter final : public runtime::Operator {
   void ShowRetries();
   void StartSweep();
   void SweepDone(const SweepResult& result);
-  Status AddReport(const WriterReport& report);
+  Status AddReport(WriterReport report);
   bool final_complete() const { return final_checkpoint_ != 0 && completed_ >= final_checkpoint_; }
 
   const std::shared_ptr<const FileSinkPlan> plan_;

@@ -52,7 +52,7 @@ Status FileWriter::MakeBuckets() {
   const std::string file_prefix =
       (plan_->compaction.enabled ? std::string(kRawPrefix) : std::string()) + name_prefix_;
   sorter_ = std::make_unique<PartitionSorter>(plan_.get(), &context(), &held_);
-  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), &held_, file_system_,
+  buckets_ = std::make_unique<BucketSet>(plan_.get(), &context(), &held_, file_system_, root_,
                                          WriterNames{.lineage = lineage_,
                                                      .tag = MakeTag(lineage_, context().attempt_id),
                                                      .prefix = file_prefix});
@@ -441,7 +441,7 @@ Result<bool> FileWriter::DrainSorter() {
   if (sorter_waits_) return false;
   if (!sorting_) return true;
   if (sorter_->has_staged()) SLUICE_RETURN_NOT_OK(SortStaged());
-  buckets_->BeginBatch(root_, sorter_->waiting_partitions());
+  buckets_->BeginBatch(sorter_->waiting_partitions());
   while (true) {
     SLUICE_RETURN_NOT_OK(DrainGroups());
     if (!groups_.empty()) return false;
@@ -526,12 +526,6 @@ Status FileWriter::FinishInput(runtime::Output& out) {
   return AdvanceClosing(out);
 }
 
-int64_t FileWriter::CountToClose(int64_t now_ms) const {
-  return std::ranges::count_if(to_close_, [&](const std::string& directory) {
-    return MustClose(*buckets_->Find(directory), now_ms);
-  });
-}
-
 Status FileWriter::AdvanceClosing(runtime::Output& out) {
   SLUICE_ASSIGN_OR_RETURN(const bool drained, DrainSorter());
   if (!drained) return {};
@@ -540,7 +534,7 @@ Status FileWriter::AdvanceClosing(runtime::Output& out) {
     to_close_ = buckets_->Directories();
     next_to_close_ = 0;
     next_to_persist_ = 0;
-    buckets_->BeginBatch(root_, CountToClose(now_ms));
+    buckets_->BeginBatch(0);
   }
   for (; next_to_close_ < to_close_.size(); ++next_to_close_) {
     if (buckets_->busy()) SLUICE_RETURN_NOT_OK(buckets_->Collect());

@@ -86,7 +86,6 @@ class FileWriter final : public runtime::Operator {
   Status Advance(runtime::Output& out);
   Status AdvanceClosing(runtime::Output& out);
   bool MustClose(const Bucket& bucket, int64_t now_ms) const;
-  int64_t CountToClose(int64_t now_ms) const;
   /// The same of a partition that has no bucket and would get a file of `bytes`.
   bool EndsAtOnce(const PartitionSorter::Entry& entry, int64_t bytes, int64_t now_ms) const;
   bool IsDue(const PartitionRef& partition, int64_t first_row_ms, int64_t now_ms) const;

@@ -1,6 +1,7 @@
 #include "connectors/filesystem/sink/part_file.h"
 
 #include "common/crash_point.h"
+#include "fs/batch_persist.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -87,7 +88,7 @@ Status PartFile::EndRowGroup() {
 
 int64_t PartFile::buffered_bytes() const { return bulk_ ? bulk_->buffered_bytes() : 0; }
 
-Result<std::string> PartFile::Persist() {
+Result<std::string> PartFile::Persist(fs::SyncBatch* batch) {
   SLUICE_CRASH_POINT("sink.before_persist");
   if (bulk_ != nullptr) {
     if (spanning_ == nullptr) return Status::Internal("a container that cannot stay open");
@@ -96,7 +97,10 @@ Result<std::string> PartFile::Persist() {
     bulk_state_ = std::move(*state);
     SLUICE_RETURN_NOT_OK(Measure());
   }
-  SLUICE_ASSIGN_OR_RETURN(std::string handle, writer_->Persist());
+  auto* const together = dynamic_cast<fs::BatchPersist*>(writer_.get());
+  SLUICE_ASSIGN_OR_RETURN(std::string handle, batch != nullptr && together != nullptr
+                                                  ? together->PersistInBatch(*batch)
+                                                  : writer_->Persist());
   SLUICE_CRASH_POINT("sink.after_persist");
   return handle;
 }

@@ -50,7 +50,8 @@ class PartFile {
   Status EndRowGroup();
 
   /// Also saves what a container's encoder holds: see bulk_state().
-  Result<std::string> Persist();
+  /// With `batch` it is durable when that is (fs::BatchPersist), where the file can do that.
+  Result<std::string> Persist(fs::SyncBatch* batch = nullptr);
   /// With `batch` it is durable when that is (PartFileWriter::CloseInBatch).
   Result<std::string> Close(fs::SyncBatch* batch = nullptr);
   Status Discard();

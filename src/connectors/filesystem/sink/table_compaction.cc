@@ -76,7 +76,10 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
                               : static_cast<int>(std::thread::hardware_concurrency());
   made->gate_ = std::make_unique<MergeGate>(parallelism, memory_bytes);
   made->most_open_ = static_cast<size_t>(std::max(kOpenInputs / std::max(parallelism, 1), 8));
-  made->workers_ = std::max(parallelism, 1) * kWorkersPerMerge;
+  // On object stores one by one: uploads hold memory until the store has them, and each partition
+  // reads the journals of all.
+  made->workers_ =
+      made->file_system_->has_directories() ? std::max(parallelism, 1) * kWorkersPerMerge : 1;
   made->rate_ = std::make_unique<RateLimit>(options.compaction.max_bytes_per_second);
   const auto header = made->layout_.options.options.find("ignore-first-line");
   if (header != made->layout_.options.options.end()) {
