@@ -69,6 +69,7 @@ def theirs(python, folder, libraries):
 class Figures:
     def __init__(self):
         self.values = {}
+        self.loads = []  # Of the machine when each turn began.
 
     def add(self, name, value):
         self.values.setdefault(name, []).append(value)
@@ -88,7 +89,8 @@ def measure(turns, folder):
     bench_python = peers.environment()
     wanted = "|".join(f"^{line[1]}$" for line in LINES)
     for turn in range(turns):
-        print(f"bench: turn {turn + 1} of {turns}", file=sys.stderr, flush=True)
+        figures.loads.append(machine.load())
+        print(f"bench: turn {turn + 1} of {turns}, load {figures.loads[-1]:.1f}", file=sys.stderr, flush=True)
         for name, rate in ours(environment, f"{wanted}|Memcpy|SimdjsonWalk3").items():
             figures.add(name, rate["rows"])
             figures.add(name + " bytes", rate["bytes"])
@@ -109,8 +111,8 @@ def table(figures, turns):
     lines = ["# Formats on one thread", "",
              f"Made by `./dev bench formats` on {datetime.date.today().isoformat()}: {machine.describe(settings.ROOT)}. Rows of eight columns (BIGINT, STRING, "
              "DOUBLE, DECIMAL(10,2), TIMESTAMP(3), DATE, INT, BOOLEAN; 73 bytes as csv, 152 as json).",
-             f"Million rows a second of processor time, medians of {turns} turns in which ours and the libraries alternate, ± the spread. The machine is shared: "
-             "read ratios. The libraries run with one thread, on the files that ours wrote; DuckDB counts each decoded column and writes to /dev/null.", "",
+             f"Million rows a second of processor time, medians of {turns} turns in which ours and the libraries alternate, ± the spread. The machine is shared "
+             f"(load {min(figures.loads):.1f} to {max(figures.loads):.1f}): read ratios. The libraries run with one thread, on the files that ours wrote; DuckDB counts each decoded column and writes to /dev/null.", "",
              "| | ours | MB/s | " + " | ".join(PEERS) + " | ours / peer | floor |", "|---|---|---|" + "---|" * len(PEERS) + "---|---|"]
     for title, name, task, floors in LINES:
         if figures.median(name) is None:

@@ -4,7 +4,7 @@
   ./dev bench                     all workloads; the table goes to bench/RESULTS.md
   ./dev bench W2 W5               these; their lines of the table are replaced
   ./dev bench smoke               small data, DuckDB only; tells what moved since bench/smoke.json was recorded
-  ./dev bench formats             decoding and encoding alone
+  ./dev bench formats             decoding and encoding alone; --repeats says how many turns
 
 Ratios are peer / ours: above 1 is in our favour. See bench/README.md for what is measured and how.
 """
@@ -112,7 +112,7 @@ def main():
         script = settings.ROOT / "bench" / "formats.py"
         if not script.exists():
             raise SystemExit("bench/formats.py is missing")
-        return subprocess.run([sys.executable, script]).returncode
+        return subprocess.run([sys.executable, script, "--turns", str(arguments.repeats)]).returncode
     unknown = set(arguments.names) - set(workloads.NAMES) - {"smoke"}
     if unknown:
         raise SystemExit(f"There is no workload {', '.join(sorted(unknown))}. Known: {', '.join(workloads.NAMES)}, smoke, formats.")

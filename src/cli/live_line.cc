@@ -110,6 +110,7 @@ std::string SummaryText(const runtime::Metrics& metrics, double seconds) {
   using namespace runtime::metric;  // NOLINT: the names of metrics.
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
   std::string text = count(kRowsIn) + " rows in, " + count(kRowsOut) + " out";
+  if (metrics.Value(kRowsSkipped) > 0) text += ", " + count(kRowsSkipped) + " skipped by filters";
   if (metrics.Value(kPublishedFiles) > 0) text += ", " + count(kPublishedFiles) + " files";
   if (metrics.Value(kCommittedPartitions) > 0)
     text += ", " + count(kCommittedPartitions) + " partitions committed";

@@ -14,6 +14,8 @@ namespace sluice::runtime {
 /// Names in use, so that reader and writer agree. Units last.
 namespace metric {
 inline constexpr std::string_view kRowsIn = "rows_in";      // Rows that sources emitted.
+inline constexpr std::string_view kRowsSkipped =
+    "rows_skipped";  // Rows of files that no filter of the query can pass, left unread.
 inline constexpr std::string_view kBytesIn = "bytes_in";    // Bytes that sources read.
 inline constexpr std::string_view kRowsOut = "rows_out";    // Rows that sinks took.
 inline constexpr std::string_view kBytesOut = "bytes_out";  // Bytes of published files.

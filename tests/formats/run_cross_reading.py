@@ -367,8 +367,8 @@ def pyarrow_orc_to_us(check):
     for codec in ("uncompressed", "zlib", "snappy", "lz4", "zstd"):
         path = check.place()
         paorc.write_table(their_table(cases), path / "f.orc", compression=codec, dictionary_key_size_threshold=0.8)
-        # The C++ library counts in the proleptic calendar and does not say so.
-        read_back(check, f"pyarrow's orc ({codec})", path, cases, "'format'='orc', 'orc.proleptic.gregorian.default'='true'")
+        # The C++ library counts in the proleptic calendar and does not say so: we know it by its number.
+        read_back(check, f"pyarrow's orc ({codec})", path, cases, "'format'='orc'")
 
 
 def the_broken_file_is_named(check):

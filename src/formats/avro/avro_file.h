@@ -32,8 +32,7 @@ class AvroFile final : public BulkFile {
   int part_count() const override { return static_cast<int>(row_counts_.size()); }
   int64_t row_count(int part) const override { return row_counts_[static_cast<size_t>(part)]; }
   bool MayMatch(int, std::span<const expr::ExprPtr>) const override { return true; }
-  Result<std::unique_ptr<Rows>> ReadPart(int part,
-                                         std::span<const expr::ExprPtr> filters) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part, std::span<const expr::ExprPtr> filters) override;
 
  private:
   AvroFile(ReadSchema schema, const FormatContext& context, int64_t part_bytes)

@@ -5,6 +5,7 @@
 
 #include <zstd.h>
 
+#include "formats/orc/stride_positions.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::orc_format {
@@ -143,6 +144,23 @@ StreamInput::StreamInput(std::shared_ptr<arrow::Buffer> bytes,
                          std::shared_ptr<const BlockCodec> codec)
     : bytes_(std::move(bytes)), codec_(std::move(codec)) {
   if (bytes_ != nullptr) rest_ = {bytes_->data_as<char>(), static_cast<size_t>(bytes_->size())};
+}
+
+void StreamInput::Seek(PositionCursor* positions) {
+  const uint64_t offset = positions->Next();
+  const uint64_t in_block = codec_->compresses() ? positions->Next() : 0;
+  const std::string_view all =
+      bytes_ == nullptr
+          ? std::string_view()
+          : std::string_view(bytes_->data_as<char>(), static_cast<size_t>(bytes_->size()));
+  block_ = {};
+  at_ = 0;
+  rest_ = {};
+  if (offset > all.size()) return Fail("the row index points behind a stream");
+  rest_ = all.substr(offset);
+  if (in_block == 0 || !NextBlock()) return;
+  if (in_block > block_.size()) return Fail("the row index points behind a block");
+  at_ = in_block;
 }
 
 bool StreamInput::NextBlock() {

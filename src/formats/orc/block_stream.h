@@ -51,6 +51,8 @@ class BlockCodec {
   const size_t block_bytes_;
 };
 
+class PositionCursor;
+
 /// Reads a stream from its start. After a failure every read gives zeros and status() tells what
 /// was wrong: the loops of decoders stay free of checks.
 class StreamInput {
@@ -59,6 +61,11 @@ class StreamInput {
 
   const Status& status() const { return status_; }
   bool failed() const { return !status_.ok(); }
+
+  /// Goes where the next numbers of a row index tell.
+  void Seek(PositionCursor* positions);
+  /// How many they are: byte of the block and byte in its content; without compression one.
+  size_t position_count() const { return codec_->compresses() ? 2 : 1; }
 
   uint8_t ReadByte() {
     if (at_ == block_.size() && !NextBlock()) return 0;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <string>
 
 namespace sluice::formats::orc_format {
 
@@ -59,6 +60,21 @@ uint64_t HashOfBytes(std::string_view bytes) {
     hash ^= Mixed(k);
   }
   return Finished(hash ^ bytes.size());
+}
+
+uint64_t HashOfMoment(const Moment& moment) {
+  return HashOfInteger(moment.seconds * 1000 + moment.nanos / 1'000'000);
+}
+
+uint64_t HashOfDecimal(const arrow::Decimal128& value, int scale) {
+  std::string digits = arrow::Decimal128(arrow::BasicDecimal128::Abs(value)).ToIntegerString();
+  const auto fraction = static_cast<size_t>(scale);
+  if (digits.size() <= fraction) digits.insert(0, fraction + 1 - digits.size(), '0');
+  digits.insert(digits.size() - fraction, 1, '.');
+  const size_t last = digits.find_last_not_of('0');
+  digits.resize(digits[last] == '.' ? last : last + 1);
+  if (value < 0) digits.insert(0, 1, '-');
+  return HashOfBytes(digits);
 }
 
 BloomFilter::BloomFilter(int64_t values, double wrong) {

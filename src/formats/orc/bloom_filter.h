@@ -7,6 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include <arrow/util/decimal.h>
+
+#include "formats/orc/metadata.h"
 #include "formats/orc/wire.h"
 
 namespace sluice::formats::orc_format {
@@ -16,6 +19,11 @@ namespace sluice::formats::orc_format {
 uint64_t HashOfInteger(int64_t value);
 uint64_t HashOfReal(double value);
 uint64_t HashOfBytes(std::string_view bytes);
+/// Times: milliseconds toward the past, of a wall time as if it were UTC.
+uint64_t HashOfMoment(const Moment& moment);
+/// Decimals: the text without zeros at its end. `scale` is above 0: for whole numbers the libraries
+/// of Java and C++ differ ("100" and "1").
+uint64_t HashOfDecimal(const arrow::Decimal128& value, int scale);
 
 class BloomFilter {
  public:

@@ -34,6 +34,8 @@ class MissingColumn final : public ColumnReader {
   Result<ArrayPtr> Read(int64_t row_count, const uint8_t*, int64_t*) override {
     return FromArrow(arrow::MakeArrayOfNull(type_, row_count, pool_));
   }
+  bool CanSeek(size_t) const override { return true; }
+  void Seek(size_t) override {}
 
  private:
   const std::shared_ptr<arrow::DataType> type_;
@@ -43,7 +45,9 @@ class MissingColumn final : public ColumnReader {
 class BooleanReader final : public FileColumn {
  public:
   BooleanReader(const ReadNode& node, const StripeSource& source)
-      : FileColumn(node, source), bits_(Open(StreamKind::kData)) {}
+      : FileColumn(node, source), bits_(Open(StreamKind::kData)) {
+    SeekWith(&bits_);
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t*) override {
@@ -64,8 +68,10 @@ class IntegerReader final : public FileColumn {
   IntegerReader(const ReadNode& node, const StripeSource& source) : FileColumn(node, source) {
     if (file_type_.kind == OrcKind::kByte) {
       bytes_ = std::make_unique<ByteRunDecoder>(Open(StreamKind::kData));
+      SeekWith(bytes_.get());
     } else {
       integers_ = OpenIntegers(StreamKind::kData, true);
+      SeekWith(integers_.get());
     }
   }
 
@@ -152,7 +158,9 @@ template <typename Stored, typename Wanted>
 class RealReader final : public FileColumn {
  public:
   RealReader(const ReadNode& node, const StripeSource& source)
-      : FileColumn(node, source), input_(Open(StreamKind::kData)) {}
+      : FileColumn(node, source), input_(Open(StreamKind::kData)) {
+    SeekWith(input_);
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t*) override {
@@ -179,7 +187,13 @@ class BytesReader final : public FileColumn {
                          encoding_.kind == EncodingKind::kDictionaryV2),
         data_(Open(uses_dictionary_ ? StreamKind::kDictionaryData : StreamKind::kData)),
         lengths_(OpenIntegers(StreamKind::kLength, false)) {
-    if (uses_dictionary_) ids_ = OpenIntegers(StreamKind::kData, false);
+    if (uses_dictionary_) {
+      ids_ = OpenIntegers(StreamKind::kData, false);
+      SeekWith(ids_.get());
+    } else {
+      SeekWith(data_);
+      SeekWith(lengths_.get());
+    }
   }
 
  private:
@@ -297,7 +311,10 @@ class DecimalReader final : public FileColumn {
   DecimalReader(const ReadNode& node, const StripeSource& source)
       : FileColumn(node, source),
         digits_(Open(StreamKind::kData)),
-        scales_(OpenIntegers(StreamKind::kSecondary, true)) {}
+        scales_(OpenIntegers(StreamKind::kSecondary, true)) {
+    SeekWith(digits_);
+    SeekWith(scales_.get());
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) override {
@@ -353,7 +370,9 @@ class DecimalReader final : public FileColumn {
 class DateReader final : public FileColumn {
  public:
   DateReader(const ReadNode& node, const StripeSource& source)
-      : FileColumn(node, source), days_(OpenIntegers(StreamKind::kData, true)) {}
+      : FileColumn(node, source), days_(OpenIntegers(StreamKind::kData, true)) {
+    SeekWith(days_.get());
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) override {
@@ -386,7 +405,10 @@ class TimestampReader final : public FileColumn {
         wants_instants_(type_.kind() == TypeKind::kTimestampLtz),
         base_seconds_(stored_instants_ || source.writer_zone.is_utc()
                           ? kBaseSeconds
-                          : source.writer_zone.LocalToInstantSeconds(kBaseSeconds)) {}
+                          : source.writer_zone.LocalToInstantSeconds(kBaseSeconds)) {
+    SeekWith(seconds_.get());
+    SeekWith(nanos_.get());
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) override {
@@ -438,11 +460,29 @@ class TimestampReader final : public FileColumn {
   const int64_t base_seconds_;
 };
 
-class StructReader final : public FileColumn {
+// A column with others below it.
+class ParentReader : public FileColumn {
  public:
-  StructReader(const ReadNode& node, const StripeSource& source,
+  ParentReader(const ReadNode& node, const StripeSource& source,
                std::vector<std::unique_ptr<ColumnReader>> children)
       : FileColumn(node, source), children_(std::move(children)) {}
+  bool CanSeek(size_t stride_count) const final {
+    return FileColumn::CanSeek(stride_count) &&
+           std::all_of(children_.begin(), children_.end(),
+                       [stride_count](const auto& child) { return child->CanSeek(stride_count); });
+  }
+  void Seek(size_t stride) final {
+    FileColumn::Seek(stride);
+    for (const auto& child : children_) child->Seek(stride);
+  }
+
+ protected:
+  const std::vector<std::unique_ptr<ColumnReader>> children_;
+};
+
+class StructReader final : public ParentReader {
+ public:
+  using ParentReader::ParentReader;
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) override {
@@ -458,18 +498,17 @@ class StructReader final : public FileColumn {
                                                    {std::move(bitmap)}, std::move(fields),
                                                    presence.row_count - presence.value_count));
   }
-
-  const std::vector<std::unique_ptr<ColumnReader>> children_;
 };
 
 // ARRAY and MAP.
-class ListReader final : public FileColumn {
+class ListReader final : public ParentReader {
  public:
   ListReader(const ReadNode& node, const StripeSource& source,
              std::vector<std::unique_ptr<ColumnReader>> children)
-      : FileColumn(node, source),
-        lengths_(OpenIntegers(StreamKind::kLength, false)),
-        children_(std::move(children)) {}
+      : ParentReader(node, source, std::move(children)),
+        lengths_(OpenIntegers(StreamKind::kLength, false)) {
+    SeekWith(lengths_.get());
+  }
 
  private:
   Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) override {
@@ -517,7 +556,6 @@ class ListReader final : public FileColumn {
   }
 
   const std::unique_ptr<IntegerDecoder> lengths_;
-  const std::vector<std::unique_ptr<ColumnReader>> children_;
 };
 
 template <typename Stored>

@@ -40,6 +40,11 @@ class ColumnReader {
   /// it is known.
   virtual Result<std::shared_ptr<arrow::Array>> Read(int64_t row_count, const uint8_t* parent_valid,
                                                      int64_t* bad_row) = 0;
+
+  /// True when the row indexes of the column and of what is below it fit its streams.
+  virtual bool CanSeek(size_t stride_count) const = 0;
+  /// Goes to the first row of a stride; CanSeek must hold. What goes wrong, the next Read tells.
+  virtual void Seek(size_t stride) = 0;
 };
 
 /// Fails with kDataError when the stripe has no stream that the column needs.

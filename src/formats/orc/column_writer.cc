@@ -192,6 +192,7 @@ class DecimalWriter final : public ColumnWriter {
     for (int64_t row = begin; row < end; ++row) {
       const arrow::Decimal128 value(decimals.GetValue(row));
       AddToRange(value, &stride_.decimals);
+      if (bloom() != nullptr) bloom()->Add(HashOfDecimal(value, static_cast<int>(type_.scale)));
       AppendZigzag(value, &bytes);
       SLUICE_RETURN_NOT_OK(scales_.Append(static_cast<int64_t>(type_.scale)));
     }
@@ -240,6 +241,7 @@ class TimestampWriter final : public ColumnWriter {
       Moment moment;
       SplitTimestamp(timestamps.Value(row), units_, &moment.seconds, &moment.nanos);
       AddToRange(moment, &stride_.moments);
+      if (bloom() != nullptr) bloom()->Add(HashOfMoment(moment));
       SLUICE_ASSIGN_OR_RETURN(const StoredTime stored, ToStored(moment));
       SLUICE_RETURN_NOT_OK(seconds_.Append(stored.seconds));
       SLUICE_RETURN_NOT_OK(nanos_.Append(static_cast<int64_t>(stored.nanos)));

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <memory>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include <arrow/api.h>
@@ -38,6 +39,19 @@ class FileColumn : public ColumnReader {
     SLUICE_RETURN_NOT_OK(StreamStatus());
     return array;
   }
+  bool CanSeek(size_t stride_count) const override {
+    size_t wanted = 0;
+    for (const Seekable& seekable : seekables_)
+      wanted += std::visit([](const auto* one) { return one->position_count(); }, seekable);
+    return positions_.size() == stride_count &&
+           std::all_of(positions_.begin(), positions_.end(),
+                       [wanted](const auto& of_stride) { return of_stride.size() == wanted; });
+  }
+  void Seek(size_t stride) override {
+    PositionCursor cursor(positions_[stride]);
+    for (const Seekable& seekable : seekables_)
+      std::visit([&cursor](auto* one) { one->Seek(&cursor); }, seekable);
+  }
 
  protected:
   FileColumn(const ReadNode& node, const StripeSource& source)
@@ -50,8 +64,17 @@ class FileColumn : public ColumnReader {
     if (source.streams.contains({column_, StreamKind::kPresent})) {
       present_input_ = Open(StreamKind::kPresent);
       present_ = std::make_unique<BitDecoder>(present_input_);
+      SeekWith(present_.get());
     }
+    const auto index = source.streams.find({column_, StreamKind::kRowIndex});
+    if (index == source.streams.end()) return;
+    positions_ = ParsePositions(*source.codec, {index->second->data_as<char>(),
+                                                static_cast<size_t>(index->second->size())});
   }
+
+  /// Called by the constructors of readers, in the order in which row indexes tell of streams.
+  using Seekable = std::variant<StreamInput*, IntegerDecoder*, ByteRunDecoder*, BitDecoder*>;
+  void SeekWith(Seekable seekable) { seekables_.push_back(seekable); }
 
   /// `value_count` values, spread over the rows.
   virtual Result<ArrayPtr> ReadValues(const Presence& presence, int64_t* bad_row) = 0;
@@ -138,6 +161,8 @@ class FileColumn : public ColumnReader {
   std::vector<std::unique_ptr<StreamInput>> inputs_;
   StreamInput* present_input_ = nullptr;
   std::unique_ptr<BitDecoder> present_;
+  std::vector<Seekable> seekables_;
+  StridePositions positions_;
 };
 
 }  // namespace sluice::formats::orc_format

@@ -119,6 +119,9 @@ Result<PostScript> ParsePostScript(std::string_view bytes) {
       case 5:
         postscript.metadata_bytes = reader.number();
         break;
+      case 6:
+        postscript.writer_version = reader.number();
+        break;
       case 8000:
         magic = reader.bytes() == kMagic;
         break;
@@ -154,6 +157,9 @@ Result<Footer> ParseFooter(std::string_view bytes) {
         break;
       case 8:
         footer.row_index_stride = reader.number();
+        break;
+      case 9:
+        footer.writer = reader.number();
         break;
       case 10:
         return Status::DataError("The ORC file is encrypted, which cannot be read.");
@@ -268,6 +274,7 @@ std::string SerializeFooter(const Footer& footer) {
   }
   out.Number(8, footer.row_index_stride);
   out.Number(9, kWriterId);
+  if (footer.writer != 0) out.Number(9, footer.writer);
   out.Number(11, static_cast<uint64_t>(footer.calendar));
   out.Bytes(12, "sluice 0.1.0");
   return out.bytes();

@@ -19,6 +19,7 @@ struct PostScript {
   Compression compression = Compression::kNone;
   uint64_t block_bytes = 256 << 10;
   uint64_t metadata_bytes = 0;
+  uint64_t writer_version = 0;
 };
 
 struct StripeInfo {
@@ -28,6 +29,10 @@ struct StripeInfo {
   uint64_t footer_bytes = 0;
   uint64_t row_count = 0;
 };
+
+/// Of Footer::writer. The library for C++ knows no other calendar than the proleptic Gregorian one
+/// and does not say so.
+constexpr uint64_t kCppWriter = 1;
 
 enum class Calendar : uint8_t { kUnknown = 0, kHybrid = 1, kProleptic = 2 };
 
@@ -39,6 +44,7 @@ struct Footer {
   std::vector<ColumnStatistics> statistics;  // Of the file, by column id; for writing.
   uint64_t row_index_stride = 0;
   Calendar calendar = Calendar::kUnknown;
+  uint64_t writer = 0;  // kCppWriter: the C++ library, pyarrow's too.
 };
 
 enum class StreamKind : uint8_t {

@@ -63,6 +63,7 @@ Status OrcFile::LoadTail() {
   SLUICE_ASSIGN_OR_RETURN(
       const PostScript postscript,
       ParsePostScript(View(*tail).substr(tail_bytes - 1 - postscript_bytes, postscript_bytes)));
+  writer_version_ = postscript.writer_version;
   const uint64_t footer_end = file_bytes - 1 - postscript_bytes;
   if (postscript.footer_bytes > footer_end ||
       postscript.metadata_bytes > footer_end - postscript.footer_bytes) {
@@ -113,7 +114,8 @@ Result<StripeFooter> OrcFile::ReadStripeFooter(const StripeInfo& stripe) const {
   return ParseStripeFooter(*content, footer_.types.size());
 }
 
-Status OrcFile::LoadStreams(const StripeInfo& stripe, StripeSource* source) const {
+Status OrcFile::LoadStreams(const StripeInfo& stripe, bool with_row_indexes,
+                            StripeSource* source) const {
   struct Wanted {
     const StreamInfo* stream;
     uint64_t offset;
@@ -123,8 +125,10 @@ Status OrcFile::LoadStreams(const StripeInfo& stripe, StripeSource* source) cons
   const uint64_t end = stripe.offset + stripe.index_bytes + stripe.data_bytes;
   for (const StreamInfo& stream : source->footer.streams) {
     if (stream.length > end - offset) return Damaged("a stream does not fit its stripe");
-    const bool needed = stream.kind <= static_cast<uint32_t>(StreamKind::kSecondary) &&
-                        stream.column < touched_.size() && touched_[stream.column];
+    const bool kind_needed =
+        stream.kind <= static_cast<uint32_t>(StreamKind::kSecondary) ||
+        (with_row_indexes && stream.kind == static_cast<uint32_t>(StreamKind::kRowIndex));
+    const bool needed = kind_needed && stream.column < touched_.size() && touched_[stream.column];
     if (needed && stream.length > 0) wanted.push_back({&stream, offset});
     offset += stream.length;
   }
@@ -147,18 +151,30 @@ Status OrcFile::LoadStreams(const StripeInfo& stripe, StripeSource* source) cons
   return {};
 }
 
-bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
-  if (row_count(part) == 0) return false;
+const pruning::RowRanges& OrcFile::Judge(int part, std::span<const expr::ExprPtr> filters) const {
+  if (judged_part_ == part &&
+      std::equal(filters.begin(), filters.end(), judged_filters_.begin(), judged_filters_.end()))
+    return judged_rows_;
   const StripeBounds bounds(*this, part);
   const auto may_match = [&](const expr::ExprPtr& filter) {
     return pruning::MayMatch(*filter, bounds);
   };
-  return std::all_of(filters.begin(), filters.end(), may_match) &&
-         StridesMayMatch(*this, part, filters);
+  judged_rows_.clear();
+  if (std::all_of(filters.begin(), filters.end(), may_match))
+    judged_rows_ = MatchingStrides(*this, part, filters);
+  judged_part_ = part;
+  judged_filters_.assign(filters.begin(), filters.end());
+  return judged_rows_;
+}
+
+bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
+  return row_count(part) > 0 && !Judge(part, filters).empty();
 }
 
 Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part,
-                                                          std::span<const expr::ExprPtr>) {
+                                                          std::span<const expr::ExprPtr> filters) {
+  WantedRows wanted{.row_count = row_count(part), .stride_rows = stride_rows(part)};
+  if (wanted.row_count > 0) wanted.ranges = Judge(part, filters);
   const StripeInfo& stripe = footer_.stripes[static_cast<size_t>(part)];
   auto source = std::make_unique<StripeSource>();
   source->types = &footer_.types;
@@ -171,12 +187,12 @@ Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part,
     if (!source->footer.writer_zone.empty() && source->footer.writer_zone != "GMT") {
       SLUICE_ASSIGN_OR_RETURN(source->writer_zone, TimeZone::Find(source->footer.writer_zone));
     }
-    return LoadStreams(stripe, source.get());
+    return LoadStreams(stripe, !wanted.all(), source.get());
   };
   Status loaded = load();
   if (!loaded.ok())
     return std::move(loaded).WithContext("Cannot read stripe " + std::to_string(part) + ".");
-  return StripeRows::Make(std::move(source), nodes_, schema_.output(), part, row_count(part));
+  return StripeRows::Make(std::move(source), nodes_, schema_.output(), part, std::move(wanted));
 }
 
 }  // namespace sluice::formats::orc_format

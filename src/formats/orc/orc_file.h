@@ -1,6 +1,7 @@
 // An opened ORC file.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "formats/orc/metadata.h"
 #include "formats/orc/orc_options.h"
 #include "formats/orc/orc_schema.h"
+#include "formats/pruning/row_ranges.h"
 
 namespace sluice::formats::orc_format {
 
@@ -28,8 +30,7 @@ class OrcFile final : public BulkFile {
     return static_cast<int64_t>(footer_.stripes[static_cast<size_t>(part)].row_count);
   }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
-  Result<std::unique_ptr<Rows>> ReadPart(int part,
-                                         std::span<const expr::ExprPtr> filters) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part, std::span<const expr::ExprPtr> filters) override;
 
  private:
   friend class StripeBounds;
@@ -43,13 +44,21 @@ class OrcFile final : public BulkFile {
         session_zone_(context.session_zone) {}
   Status LoadTail();
   Status CheckStripes(uint64_t content_end) const;
+  /// Rows of a stride of `part`, 0 without row indexes.
+  int64_t stride_rows(int part) const {
+    const auto most = static_cast<uint64_t>(row_count(part));
+    return static_cast<int64_t>(std::min(footer_.row_index_stride, most));
+  }
   bool hybrid_calendar() const {
     return footer_.calendar == Calendar::kHybrid ||
-           (footer_.calendar == Calendar::kUnknown && options_.unmarked_is_hybrid);
+           (footer_.calendar == Calendar::kUnknown && footer_.writer != kCppWriter &&
+            options_.unmarked_is_hybrid);
   }
   Result<std::shared_ptr<arrow::Buffer>> ReadBytes(uint64_t offset, uint64_t length) const;
   Result<StripeFooter> ReadStripeFooter(const StripeInfo& stripe) const;
-  Status LoadStreams(const StripeInfo& stripe, StripeSource* source) const;
+  Status LoadStreams(const StripeInfo& stripe, bool with_row_indexes, StripeSource* source) const;
+  /// The rows of `part` that may pass.
+  const pruning::RowRanges& Judge(int part, std::span<const expr::ExprPtr> filters) const;
 
   const OrcOptions options_;
   const ReadSchema schema_;
@@ -58,9 +67,14 @@ class OrcFile final : public BulkFile {
   const TimeZone session_zone_;
   std::shared_ptr<const BlockCodec> codec_;
   Footer footer_;
+  uint64_t writer_version_ = 0;
   std::vector<std::vector<ColumnStatistics>> stripe_statistics_;  // By stripe and column id.
   std::vector<ReadNode> nodes_;
   std::vector<bool> touched_;
+  // What was asked last: a part is judged, then read.
+  mutable int judged_part_ = -1;
+  mutable std::vector<expr::ExprPtr> judged_filters_;
+  mutable pruning::RowRanges judged_rows_;
 };
 
 }  // namespace sluice::formats::orc_format

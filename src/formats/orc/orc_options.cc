@@ -19,8 +19,8 @@ const OptionSpec kSpecs[] = {
     {"dictionary.key.threshold", OptionType::kDouble, "0.8",
      "Most distinct texts a value with which a dictionary is written; 0: never."},
     {"proleptic.gregorian.default", OptionType::kBoolean, "false",
-     "Reading files that do not tell their calendar: proleptic Gregorian (true: files of the C++ "
-     "library, of pyarrow and of Hive 3.1) or hybrid (false: all others)."},
+     "Reading files that do not tell their calendar, of other libraries than that for C++ (and "
+     "pyarrow): proleptic Gregorian (true: files of Hive 3.1) or hybrid (false: all others)."},
     {"block.size", OptionType::kLong, "268435456",
      "Accepted for compatibility: stripes are not padded to blocks of HDFS."},
     {"block.padding", OptionType::kBoolean, "true", "Accepted for compatibility, as block.size."},

@@ -260,8 +260,8 @@ std::vector<bool> TouchedColumns(const std::vector<ReadNode>& nodes, size_t colu
 
 namespace {
 
-bool HasBloomFilter(OrcKind kind) {
-  switch (kind) {
+bool HasBloomFilter(const OrcType& type) {
+  switch (type.kind) {
     case OrcKind::kByte:
     case OrcKind::kShort:
     case OrcKind::kInt:
@@ -272,7 +272,11 @@ bool HasBloomFilter(OrcKind kind) {
     case OrcKind::kVarchar:
     case OrcKind::kBinary:
     case OrcKind::kDate:
+    case OrcKind::kTimestamp:
+    case OrcKind::kTimestampInstant:
       return true;
+    case OrcKind::kDecimal:
+      return type.scale > 0;  // HashOfDecimal says why.
     default:
       return false;
   }
@@ -292,12 +296,13 @@ Status CheckBloomColumns(const std::vector<std::string>& columns, const Schema& 
           "Column '" + name + "' of 'orc.bloom.filter.columns' is not in the files of the table." +
           DidYouMean(name, known));
     }
-    if (!HasBloomFilter(types[types[0].children[static_cast<size_t>(index)]].kind)) {
+    if (!HasBloomFilter(types[types[0].children[static_cast<size_t>(index)]])) {
       return Status::InvalidArgument(
           "Column '" + name + "' of 'orc.bloom.filter.columns' is of type " +
           schema.column(index).type.ToString() +
-          ". Bloom filters are written for whole numbers, FLOAT, DOUBLE, DATE, VARCHAR, STRING, "
-          "BINARY and BYTES. Take it off the list.");
+          ". Bloom filters are written for whole numbers, FLOAT, DOUBLE, DECIMAL with a scale, "
+          "DATE, "
+          "timestamps, VARCHAR, STRING, BINARY and BYTES. Take it off the list.");
     }
   }
   return {};

@@ -20,6 +20,9 @@ constexpr std::array<int, 32> kWidths = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
                                          12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22,
                                          23, 24, 26, 28, 30, 32, 40, 48, 56, 64};
 
+// Writers tell of values of runs that are still open, at most a few hundred.
+constexpr size_t kMostSkippedValues = 4096;
+
 int BitCount(uint64_t value) { return static_cast<int>(std::bit_width(value)); }
 
 // Least code whose width holds `bits`.
@@ -183,6 +186,23 @@ class IntegerDecoderV2 final : public IntegerDecoder {
 
 }  // namespace
 
+void ByteRunDecoder::Seek(PositionCursor* positions) {
+  input_->Seek(positions);
+  left_ = 0;
+  const uint64_t skipped = positions->Next();
+  if (skipped > kMostSkippedValues) return input_->Fail("the row index points far into a run");
+  for (uint64_t i = 0; i < skipped; ++i) Next();
+}
+
+void BitDecoder::Seek(PositionCursor* positions) {
+  bytes_.Seek(positions);
+  const auto taken = static_cast<int>(std::min<uint64_t>(positions->Next(), 8));
+  bits_left_ = 0;
+  if (taken == 0) return;
+  byte_ = bytes_.Next();
+  bits_left_ = 8 - taken;
+}
+
 uint8_t ByteRunDecoder::Next() {
   if (left_ == 0) {
     const auto control = static_cast<int8_t>(input_->ReadByte());
@@ -195,6 +215,16 @@ uint8_t ByteRunDecoder::Next() {
 }
 
 int64_t IntegerDecoder::ReadSignedVarint() { return FromZigzag(input_->ReadVarint()); }
+
+void IntegerDecoder::Seek(PositionCursor* positions) {
+  input_->Seek(positions);
+  run_length_ = 0;
+  run_at_ = 0;
+  const uint64_t skipped = positions->Next();
+  if (skipped > kMostSkippedValues) return input_->Fail("the row index points far into a run");
+  std::array<int64_t, kMostSkippedValues> values;
+  Read(values.data(), static_cast<int64_t>(skipped));
+}
 
 void IntegerDecoder::Read(int64_t* out, int64_t count) {
   while (count > 0) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "formats/orc/block_stream.h"
+#include "formats/orc/stride_positions.h"
 
 namespace sluice::formats::orc_format {
 
@@ -15,6 +16,8 @@ class ByteRunDecoder {
  public:
   explicit ByteRunDecoder(StreamInput* input) : input_(input) {}
   uint8_t Next();
+  void Seek(PositionCursor* positions);
+  size_t position_count() const { return input_->position_count() + 1; }
 
  private:
   StreamInput* const input_;
@@ -34,6 +37,8 @@ class BitDecoder {
     }
     return (byte_ >> --bits_left_ & 1) != 0;
   }
+  void Seek(PositionCursor* positions);
+  size_t position_count() const { return bytes_.position_count() + 1; }
 
  private:
   ByteRunDecoder bytes_;
@@ -47,6 +52,8 @@ class IntegerDecoder {
   virtual ~IntegerDecoder() = default;
   /// Fills `out` with the next `count` values.
   void Read(int64_t* out, int64_t count);
+  void Seek(PositionCursor* positions);
+  size_t position_count() const { return input_->position_count() + 1; }
 
  protected:
   IntegerDecoder(StreamInput* input, bool is_signed) : input_(input), is_signed_(is_signed) {}

@@ -9,10 +9,14 @@
 #include "formats/orc/orc_schema.h"
 #include "formats/orc/stripe_bounds.h"
 #include "formats/pruning/bounds.h"
+#include "types/value_text.h"
 
 namespace sluice::formats::orc_format {
 
 namespace {
+
+// Since ORC-135 times are hashed in UTC; the library for C++ began with this number.
+constexpr uint64_t kFirstExactVersion = 6;
 
 // Of one column, by stride.
 struct ColumnIndex {
@@ -20,7 +24,45 @@ struct ColumnIndex {
   std::vector<std::optional<BloomFilter>> filters;
 };
 
-std::optional<uint64_t> HashOf(const arrow::Scalar& value, const OrcType& type, bool hybrid) {
+// What the hashes of a column's bloom filters were made of.
+struct HashedForm {
+  const OrcType& type;
+  const SqlType& wanted;
+  bool hybrid;       // Days and times before 1582 are counted otherwise.
+  bool exact_times;  // Hashed as wall times of UTC, decimals as texts: not by old libraries.
+};
+
+std::optional<uint64_t> HashOfDay(int32_t day, const HashedForm& form) {
+  constexpr int32_t kFirstGregorianDay = -141'427;  // 1582-10-15.
+  if (form.type.kind != OrcKind::kDate || (form.hybrid && day < kFirstGregorianDay))
+    return std::nullopt;
+  return HashOfInteger(day);
+}
+
+std::optional<uint64_t> HashOfTime(int64_t value, const HashedForm& form) {
+  constexpr int64_t kFirstGregorianSecond = -12'219'292'800;
+  const bool instants = form.type.kind == OrcKind::kTimestampInstant;
+  if (!form.exact_times || (!instants && form.type.kind != OrcKind::kTimestamp) ||
+      instants != (form.wanted.kind() == TypeKind::kTimestampLtz) || form.wanted.precision() < 3)
+    return std::nullopt;  // With fewer digits than milliseconds many values of the file are equal.
+  Moment moment;
+  SplitTimestamp(value, TimestampUnitsPerSecond(form.wanted.precision()), &moment.seconds,
+                 &moment.nanos);
+  if (form.hybrid && moment.seconds < kFirstGregorianSecond) return std::nullopt;
+  // The second before 1970 comes back a second late from files of others (ToStored).
+  if (moment.seconds == 0 || moment.seconds == -1) return std::nullopt;
+  return HashOfMoment(moment);
+}
+
+std::optional<uint64_t> HashOfNumber(const arrow::Decimal128& value, const HashedForm& form) {
+  if (!form.exact_times || form.type.kind != OrcKind::kDecimal || form.type.scale == 0 ||
+      form.wanted.scale() == 0)
+    return std::nullopt;
+  return HashOfDecimal(value, form.wanted.scale());
+}
+
+std::optional<uint64_t> HashOf(const arrow::Scalar& value, const HashedForm& form) {
+  const OrcType& type = form.type;
   const bool integer = type.kind >= OrcKind::kByte && type.kind <= OrcKind::kLong;
   switch (value.type->id()) {
     case arrow::Type::INT8:
@@ -36,8 +78,11 @@ std::optional<uint64_t> HashOf(const arrow::Scalar& value, const OrcType& type, 
       if (!integer) return std::nullopt;
       return HashOfInteger(static_cast<const arrow::Int64Scalar&>(value).value);
     case arrow::Type::DATE32:
-      if (type.kind != OrcKind::kDate || hybrid) return std::nullopt;
-      return HashOfInteger(static_cast<const arrow::Date32Scalar&>(value).value);
+      return HashOfDay(static_cast<const arrow::Date32Scalar&>(value).value, form);
+    case arrow::Type::TIMESTAMP:
+      return HashOfTime(static_cast<const arrow::TimestampScalar&>(value).value, form);
+    case arrow::Type::DECIMAL128:
+      return HashOfNumber(static_cast<const arrow::Decimal128Scalar&>(value).value, form);
     case arrow::Type::FLOAT:
     case arrow::Type::DOUBLE: {
       if (type.kind != OrcKind::kFloat && type.kind != OrcKind::kDouble) return std::nullopt;
@@ -64,29 +109,23 @@ std::optional<uint64_t> HashOf(const arrow::Scalar& value, const OrcType& type, 
 
 class StrideBounds final : public pruning::BoundsSource {
  public:
-  StrideBounds(const StripeBounds& stripe, const ColumnIndex& index, const OrcType& type,
-               bool hybrid, size_t stride, int64_t row_count)
-      : stripe_(stripe),
-        index_(index),
-        type_(type),
-        hybrid_(hybrid),
-        stride_(stride),
-        row_count_(row_count) {}
+  StrideBounds(const StripeBounds& stripe, const ColumnIndex& index, const HashedForm& form,
+               size_t stride, int64_t row_count)
+      : stripe_(stripe), index_(index), form_(form), stride_(stride), row_count_(row_count) {}
 
   std::optional<pruning::ColumnBounds> Bounds(int column) const override {
     return stripe_.Of(column, index_.statistics[stride_], row_count_);
   }
   bool MayContain(int, const arrow::Scalar& value) const override {
     if (stride_ >= index_.filters.size() || !index_.filters[stride_]) return true;
-    const auto hash = HashOf(value, type_, hybrid_);
+    const auto hash = HashOf(value, form_);
     return !hash || index_.filters[stride_]->MayContain(*hash);
   }
 
  private:
   const StripeBounds& stripe_;
   const ColumnIndex& index_;
-  const OrcType& type_;
-  const bool hybrid_;
+  const HashedForm& form_;
   const size_t stride_;
   const int64_t row_count_;
 };
@@ -99,18 +138,24 @@ class StrideJudge {
       : file_(file),
         part_(part),
         stripe_(file.footer_.stripes[static_cast<size_t>(part)]),
-        stride_rows_(static_cast<int64_t>(file.footer_.row_index_stride)) {}
+        stride_rows_(file.stride_rows(part)) {}
 
-  bool MayMatch(std::span<const expr::ExprPtr> filters) {
-    if (stride_rows_ <= 0 || filters.empty() || stripe_.index_bytes == 0) return true;
-    auto footer = file_.ReadStripeFooter(stripe_);
-    if (!footer.ok()) return true;  // Reading the rows will tell.
-    footer_ = std::move(*footer);
+  pruning::RowRanges Matching(std::span<const expr::ExprPtr> filters) {
     const auto rows = static_cast<int64_t>(stripe_.row_count);
+    const pruning::RowRanges all = {{0, rows}};
+    if (stride_rows_ <= 0 || filters.empty() || stripe_.index_bytes == 0) return all;
+    auto footer = file_.ReadStripeFooter(stripe_);
+    if (!footer.ok()) return all;  // Reading the rows will tell.
+    footer_ = std::move(*footer);
     std::vector<bool> may_match(static_cast<size_t>((rows + stride_rows_ - 1) / stride_rows_),
                                 true);
     for (const expr::ExprPtr& filter : filters) Exclude(*filter, &may_match);
-    return std::find(may_match.begin(), may_match.end(), true) != may_match.end();
+    pruning::RowRanges matching;
+    for (size_t i = 0; i < may_match.size(); ++i) {
+      const int64_t begin = static_cast<int64_t>(i) * stride_rows_;
+      if (may_match[i]) pruning::Append({begin, std::min(begin + stride_rows_, rows)}, &matching);
+    }
+    return matching;
   }
 
  private:
@@ -126,12 +171,19 @@ class StrideJudge {
     if (index.statistics.size() != may_match->size()) return;
     const StripeBounds stripe(file_, part_);
     const auto rows = static_cast<int64_t>(stripe_.row_count);
+    const HashedForm form{type, file_.schema_.physical.column(columns[0]).type,
+                          file_.hybrid_calendar(),
+                          file_.writer_version_ >= kFirstExactVersion && WritesInUtc()};
     for (size_t i = 0; i < may_match->size(); ++i) {
       const int64_t begin = static_cast<int64_t>(i) * stride_rows_;
-      const StrideBounds bounds(stripe, index, type, file_.hybrid_calendar(), i,
-                                std::min(stride_rows_, rows - begin));
+      const StrideBounds bounds(stripe, index, form, i, std::min(stride_rows_, rows - begin));
       if (!pruning::MayMatch(filter, bounds)) (*may_match)[i] = false;
     }
+  }
+
+  bool WritesInUtc() const {
+    const std::string& zone = footer_.writer_zone;
+    return zone.empty() || zone == "UTC" || zone == "GMT";
   }
 
   ColumnIndex Load(uint64_t column, const OrcType& type) const {
@@ -183,8 +235,9 @@ class StrideJudge {
   StripeFooter footer_;
 };
 
-bool StridesMayMatch(const OrcFile& file, int part, std::span<const expr::ExprPtr> filters) {
-  return StrideJudge(file, part).MayMatch(filters);
+pruning::RowRanges MatchingStrides(const OrcFile& file, int part,
+                                   std::span<const expr::ExprPtr> filters) {
+  return StrideJudge(file, part).Matching(filters);
 }
 
 }  // namespace sluice::formats::orc_format

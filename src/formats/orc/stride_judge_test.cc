@@ -72,6 +72,60 @@ TEST_F(StrideJudgeTest, BloomFiltersLeaveOutValuesThatAreNotThere) {
   }
 }
 
+TEST(StrideBloomTest, DecimalsAndTimes) {
+  const Schema schema({{"d", SqlType::Decimal(20, 3)},
+                       {"t", SqlType::Timestamp(6)},
+                       {"l", SqlType::TimestampLtz(3)}});
+  std::string columns[3];
+  for (int64_t row = 0; row < kStride; ++row) {
+    const std::string comma = row > 0 ? "," : "";
+    columns[0] += comma + "\"" + (row % 2 == 0 ? "-" : "") + std::to_string(row * 7) + ".500\"";
+    columns[1] += comma + std::to_string((row - 500) * 7'000'000 + 250'000);
+    columns[2] += comma + std::to_string((row - 500) * 7'000);
+  }
+  const Batch batch = testing::BatchFromJson(
+      schema, {"[" + columns[0] + "]", "[" + columns[1] + "]", "[" + columns[2] + "]"});
+  const std::string bytes = *testing::WriteBulk(kOrcFormat, schema, {batch},
+                                                {{"row.index.stride", "1000"},
+                                                 {"bloom.filter.columns", "d,t,l"},
+                                                 {"bloom.filter.fpp", "0.001"}});
+  const auto may_hold = [&](int column, const std::shared_ptr<arrow::Scalar>& value) {
+    const auto file = testing::OpenBulk(kOrcFormat, bytes, schema, {0});
+    const SqlType& type = schema.column(column).type;
+    const std::vector<expr::ExprPtr> filters = {
+        *expr::MakeComparison(expr::ComparisonOp::kEqual, expr::MakeColumn(column, type),
+                              std::make_shared<expr::LiteralExpr>(value, type))};
+    return (*file)->MayMatch(0, filters);
+  };
+  int found = 0;
+  for (int64_t row = 0; row < kStride; ++row) {
+    for (int column = 0; column < 3; ++column)
+      EXPECT_TRUE(may_hold(column, batch.column(column)->GetScalar(row).ValueOrDie())) << row;
+    const auto other = [&](int column, int64_t units) {
+      return arrow::MakeScalar(schema.column(column).type.ToArrow(), units).ValueOrDie();
+    };
+    if (row == 0 || row == kStride - 1) continue;  // Bounds know what lies outside.
+    const auto decimal = std::make_shared<arrow::Decimal128Scalar>(
+        arrow::Decimal128(row * 7000 + 501), schema.column(0).type.ToArrow());
+    found += may_hold(0, decimal) ? 1 : 0;
+    found += may_hold(1, other(1, (row - 500) * 7'000'000 + 251'000)) ? 1 : 0;
+    found += may_hold(2, other(2, (row - 500) * 7'000 + 2000)) ? 1 : 0;
+  }
+  EXPECT_LT(found, 50);
+}
+
+TEST(BloomFilterTest, DecimalsWithoutZerosAtTheEnd) {
+  const auto hash = [](const char* unscaled, int scale) {
+    return HashOfDecimal(arrow::Decimal128(unscaled), scale);
+  };
+  EXPECT_EQ(hash("150", 2), HashOfBytes("1.5"));
+  EXPECT_EQ(hash("-100", 2), HashOfBytes("-1"));
+  EXPECT_EQ(hash("0", 5), HashOfBytes("0"));
+  EXPECT_EQ(hash("-5", 3), HashOfBytes("-0.005"));
+  EXPECT_EQ(hash("12345678901234567890123456789012345678", 1),
+            HashOfBytes("1234567890123456789012345678901234567.8"));
+}
+
 TEST(BloomFilterTest, HoldsWhatWasAddedAndLittleElse) {
   BloomFilter filter(1000, 0.05);
   for (int64_t i = 0; i < 1000; ++i) filter.Add(HashOfInteger(i * 3));

@@ -46,7 +46,6 @@ int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name) {
 Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaDescriptor& file,
                               const arrow::Schema& file_columns) {
   ReadPlan plan;
-  std::vector<std::pair<int, size_t>> arrow_fields;
   for (const int index : schema.projection) {
     const Column& column = schema.physical.column(index);
     ColumnPlan& planned = plan.columns.emplace_back();
@@ -76,23 +75,6 @@ Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaD
         planned.int96_leaves.push_back(i);
     }
     planned.traits.first_leaf = planned.first_leaf;
-    if (planned.how != ColumnPlan::How::kArrow) continue;
-    arrow_fields.emplace_back(field, plan.columns.size() - 1);
-  }
-  // The Arrow reader returns fields in the order of the file, each once.
-  std::stable_sort(arrow_fields.begin(), arrow_fields.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  int position = -1;
-  int last_field = -1;
-  for (const auto& [field, planned_index] : arrow_fields) {
-    ColumnPlan& planned = plan.columns[planned_index];
-    if (field != last_field) {
-      ++position;
-      last_field = field;
-      for (int i = 0; i < planned.leaf_count; ++i)
-        plan.arrow_leaves.push_back(planned.first_leaf + i);
-    }
-    planned.arrow_position = position;
   }
   return plan;
 }

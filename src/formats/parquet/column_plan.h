@@ -25,14 +25,12 @@ struct ColumnPlan {
   SqlType type;
   int first_leaf = 0;
   int leaf_count = 0;
-  int arrow_position = -1;  // kArrow: among the columns that the Arrow reader returns.
   SourceTraits traits;
   std::vector<int> int96_leaves;  // kArrow: those read beside Arrow.
 };
 
 struct ReadPlan {
   std::vector<ColumnPlan> columns;  // In the order of the output.
-  std::vector<int> arrow_leaves;    // Ascending.
 };
 
 /// `file_columns`: the top-level fields as Arrow sees them. Fails with kDataError naming column and

@@ -55,18 +55,27 @@ Status CheckRowCounts(const ::parquet::FileMetaData& metadata) {
 
 }  // namespace
 
+ParquetFile::ParquetFile(ParquetOptions options, ReadSchema schema,
+                         std::shared_ptr<arrow::io::RandomAccessFile> file, arrow::MemoryPool* pool)
+    : options_(std::move(options)),
+      schema_(std::move(schema)),
+      file_(std::move(file)),
+      pool_(pool),
+      reader_properties_(MakeReaderProperties(pool)),
+      arrow_properties_(MakeArrowProperties(options_)) {}
+
 Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
     ParquetOptions options, ReadSchema schema, std::shared_ptr<arrow::io::RandomAccessFile> file,
     const FormatContext& context) {
   std::unique_ptr<ParquetFile> opened(
-      new ParquetFile(std::move(options), std::move(schema), context.pool));
+      new ParquetFile(std::move(options), std::move(schema), file, context.pool));
   SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
   if (size < kSmallestFileBytes) {
     return Status::DataError(
         "The file is not a Parquet file (length is too low: " + std::to_string(size) + ").");
   }
   try {
-    SLUICE_RETURN_NOT_OK(opened->Load(file));
+    SLUICE_RETURN_NOT_OK(opened->Load());
   } catch (const std::exception& error) {
     SLUICE_RETURN_NOT_OK(StorageError(error));
     return OpenError(*file, size, error.what());
@@ -74,31 +83,45 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
   return std::unique_ptr<BulkFile>(std::move(opened));
 }
 
-Status ParquetFile::Load(std::shared_ptr<arrow::io::RandomAccessFile> file) {
-  auto parquet_reader = ::parquet::ParquetFileReader::Open(file, MakeReaderProperties(pool_));
+Status ParquetFile::Load() {
+  auto parquet_reader = ::parquet::ParquetFileReader::Open(file_, reader_properties_);
   metadata_ = parquet_reader->metadata();
   SLUICE_RETURN_NOT_OK(CheckRowCounts(*metadata_));
   SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
-                                                                  MakeArrowProperties(options_)));
+                                                                  arrow_properties_));
   SLUICE_RETURN_ARROW(reader_->GetSchema(&file_columns_));
   SLUICE_ASSIGN_OR_RETURN(plan_, MakeReadPlan(schema_, *metadata_->schema(), *file_columns_));
   return {};
 }
 
-bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
+const pruning::RowRanges& ParquetFile::Judge(int part,
+                                             std::span<const expr::ExprPtr> filters) const {
+  if (judged_part_ == part &&
+      std::equal(filters.begin(), filters.end(), judged_filters_.begin(), judged_filters_.end()))
+    return judged_rows_;
   try {
-    if (row_count(part) == 0) return false;
-    return RowGroupMayMatch(
+    judged_rows_ = MatchingRows(
         {options_, schema_.physical, *file_columns_, *reader_->parquet_reader(), part, pool_},
         filters);
   } catch (const std::exception&) {
-    return true;  // Damaged statistics prove nothing.
+    judged_rows_ = {{0, row_count(part)}};  // Damaged statistics prove nothing.
   }
+  judged_part_ = part;
+  judged_filters_.assign(filters.begin(), filters.end());
+  return judged_rows_;
 }
 
-Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(int part,
-                                                              std::span<const expr::ExprPtr>) {
-  return RowGroupRows::Make(options_, plan_, schema_.output(), part, reader_.get(), pool_);
+bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
+  return row_count(part) > 0 && !Judge(part, filters).empty();
+}
+
+Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(
+    int part, std::span<const expr::ExprPtr> filters) {
+  pruning::RowRanges wanted;
+  if (row_count(part) > 0) wanted = Judge(part, filters);
+  return RowGroupRows::Make(
+      {options_, plan_, *reader_, file_, reader_properties_, arrow_properties_, pool_},
+      schema_.output(), part, std::move(wanted));
 }
 
 }  // namespace sluice::formats::parquet_format

@@ -10,6 +10,7 @@
 #include "formats/format.h"
 #include "formats/parquet/column_plan.h"
 #include "formats/parquet/parquet_options.h"
+#include "formats/pruning/row_ranges.h"
 
 namespace sluice::formats::parquet_format {
 
@@ -24,21 +25,29 @@ class ParquetFile final : public BulkFile {
   int part_count() const override { return metadata_->num_row_groups(); }
   int64_t row_count(int part) const override { return metadata_->RowGroup(part)->num_rows(); }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
-  Result<std::unique_ptr<Rows>> ReadPart(int part,
-                                         std::span<const expr::ExprPtr> filters) override;
+  Result<std::unique_ptr<Rows>> ReadPart(int part, std::span<const expr::ExprPtr> filters) override;
 
  private:
-  ParquetFile(ParquetOptions options, ReadSchema schema, arrow::MemoryPool* pool)
-      : options_(std::move(options)), schema_(std::move(schema)), pool_(pool) {}
-  Status Load(std::shared_ptr<arrow::io::RandomAccessFile> file);
+  ParquetFile(ParquetOptions options, ReadSchema schema,
+              std::shared_ptr<arrow::io::RandomAccessFile> file, arrow::MemoryPool* pool);
+  Status Load();
+  /// The rows of `part` that may pass; all when nothing can be told.
+  const pruning::RowRanges& Judge(int part, std::span<const expr::ExprPtr> filters) const;
 
   const ParquetOptions options_;
   const ReadSchema schema_;
+  const std::shared_ptr<arrow::io::RandomAccessFile> file_;
   arrow::MemoryPool* const pool_;
+  const ::parquet::ReaderProperties reader_properties_;
+  const ::parquet::ArrowReaderProperties arrow_properties_;
   std::unique_ptr<::parquet::arrow::FileReader> reader_;
   std::shared_ptr<::parquet::FileMetaData> metadata_;
   std::shared_ptr<arrow::Schema> file_columns_;
   ReadPlan plan_;
+  // What was asked last: a part is judged, then read.
+  mutable int judged_part_ = -1;
+  mutable std::vector<expr::ExprPtr> judged_filters_;
+  mutable pruning::RowRanges judged_rows_;
 };
 
 }  // namespace sluice::formats::parquet_format

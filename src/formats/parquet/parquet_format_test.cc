@@ -425,7 +425,6 @@ class PruningTest : public ::testing::Test {
                  {"s", SqlType::String()},
                  {"n", SqlType::Int()},
                  {"d", SqlType::Double()}}) {
-    EXPECT_TRUE(arrow::compute::Initialize().ok());
     const Batch low =
         BatchFromJson(schema_, {"[1, 5]", R"(["b", "d"])", "[null, null]", "[1.5, 2.5]"});
     const Batch high =
@@ -483,7 +482,6 @@ TEST_F(PruningTest, ByStatistics) {
 
 // Two row groups cannot be told apart by their bounds, the pages of one of them can.
 TEST(PagePruningTest, RowGroupsOfPagesThatDoNotMatchAreSkipped) {
-  EXPECT_TRUE(arrow::compute::Initialize().ok());
   using enum expr::ComparisonOp;
   const Schema schema({{"a", SqlType::Bigint()}, {"b", SqlType::Bigint()}});
   arrow::Int64Builder a;
@@ -513,7 +511,6 @@ TEST(PagePruningTest, RowGroupsOfPagesThatDoNotMatchAreSkipped) {
 }
 
 TEST(BloomPruningTest, EqualitiesThatTheFilterExcludesSkipTheRowGroup) {
-  EXPECT_TRUE(arrow::compute::Initialize().ok());
   const Schema schema({{"s", SqlType::String()}, {"i", SqlType::Int()}});
   arrow::StringBuilder texts;
   arrow::Int32Builder numbers;
@@ -551,8 +548,54 @@ TEST(BloomPruningTest, EqualitiesThatTheFilterExcludesSkipTheRowGroup) {
                                             {expr::MakeInt(7920), expr::MakeInt(7921)})));
 }
 
+TEST(BloomPruningTest, DecimalsAndTimes) {
+  const Schema schema({{"small", SqlType::Decimal(9, 2)},
+                       {"middle", SqlType::Decimal(18, 2)},
+                       {"large", SqlType::Decimal(30, 2)},
+                       {"t", SqlType::Timestamp(6)}});
+  arrow::ArrayVector columns;
+  for (int i = 0; i < 3; ++i) {
+    arrow::Decimal128Builder builder(schema.column(i).type.ToArrow());
+    for (int64_t row = 0; row < 1000; ++row)
+      ASSERT_TRUE(builder.Append(arrow::Decimal128((row - 500) * 7)).ok());
+    columns.push_back(builder.Finish().ValueOrDie());
+  }
+  arrow::TimestampBuilder times(schema.column(3).type.ToArrow(), arrow::default_memory_pool());
+  for (int64_t row = 0; row < 1000; ++row) ASSERT_TRUE(times.Append((row - 500) * 7000).ok());
+  columns.push_back(times.Finish().ValueOrDie());
+  const Batch batch(arrow::RecordBatch::Make(schema.ToArrow(), 1000, columns));
+  OptionMap options = {{"bloom.filter.enabled", "true"},
+                       {"write.int64.timestamp", "true"},
+                       {"timestamp.time.unit", "micros"}};
+  for (const char* name : {"small", "middle", "large", "t"}) {
+    options["bloom.filter.fpp#" + std::string(name)] = "0.001";
+    options["bloom.filter.expected.ndv#" + std::string(name)] = "1000";
+  }
+  const std::string bytes = *WriteFile(schema, {batch}, options);
+  const auto file = OpenFile(bytes, schema, {0});
+  const auto may_hold = [&](int column, const std::shared_ptr<arrow::Scalar>& value) {
+    const SqlType& type = schema.column(column).type;
+    const std::vector<expr::ExprPtr> filters = {
+        *expr::MakeComparison(expr::ComparisonOp::kEqual, expr::MakeColumn(column, type),
+                              std::make_shared<expr::LiteralExpr>(value, type))};
+    return (*file)->MayMatch(0, filters);
+  };
+  int found = 0;
+  for (int64_t row = 1; row < 999; ++row) {
+    for (int column = 0; column < 4; ++column) {
+      EXPECT_TRUE(may_hold(column, columns[column]->GetScalar(row).ValueOrDie())) << row;
+      const auto type = schema.column(column).type.ToArrow();
+      const std::shared_ptr<arrow::Scalar> other =
+          column == 3 ? arrow::MakeScalar(type, (row - 500) * 7000 + 1000).ValueOrDie()
+                      : std::make_shared<arrow::Decimal128Scalar>(
+                            arrow::Decimal128((row - 500) * 7 + 1), type);
+      found += may_hold(column, other) ? 1 : 0;
+    }
+  }
+  EXPECT_LT(found, 100);
+}
+
 TEST(Int96PruningTest, OurBoundsPruneInUtcAndInAZone) {
-  EXPECT_TRUE(arrow::compute::Initialize().ok());
   using enum expr::ComparisonOp;
   const Schema schema({{"t", SqlType::Timestamp(3)}, {"l", SqlType::TimestampLtz(3)}});
   const Batch batch = BatchFromJson(schema, {"[-62135596800000, null, 5]", "[10, 20, null]"});

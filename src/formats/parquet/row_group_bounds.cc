@@ -1,6 +1,7 @@
 #include "formats/parquet/row_group_bounds.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 
@@ -23,6 +24,8 @@ namespace sluice::formats::parquet_format {
 namespace {
 
 using pruning::ColumnBounds;
+using pruning::RowRange;
+using pruning::RowRanges;
 
 // The offsets of one zone differ by less than this over its whole history.
 constexpr int64_t kZoneSpreadSeconds = 26 * 3600;
@@ -124,9 +127,60 @@ std::shared_ptr<arrow::Array> Int96Bounds(const RowGroupView& view, const SqlTyp
   return finished.ok() ? *finished : nullptr;
 }
 
+// Of a decimal, when the file has it with the same scale.
+std::optional<uint64_t> HashOfDecimal(const arrow::Decimal128& value, int scale,
+                                      const ::parquet::ColumnDescriptor& leaf,
+                                      const ::parquet::BloomFilter& filter) {
+  const auto& logical = leaf.logical_type();
+  if (logical == nullptr || !logical->is_decimal() ||
+      static_cast<const ::parquet::DecimalLogicalType&>(*logical).scale() != scale)
+    return std::nullopt;
+  const auto low = static_cast<int64_t>(value.low_bits());
+  const bool fits = value.high_bits() == low >> 63;
+  switch (leaf.physical_type()) {
+    case ::parquet::Type::INT32:
+      if (!fits || low != static_cast<int32_t>(low)) return std::nullopt;
+      return filter.Hash(static_cast<int32_t>(low));
+    case ::parquet::Type::INT64:
+      return fits ? std::optional(filter.Hash(low)) : std::nullopt;
+    case ::parquet::Type::FIXED_LEN_BYTE_ARRAY: {
+      const auto width = static_cast<size_t>(leaf.type_length());
+      std::array<uint8_t, 16> bytes = value.ToBytes();
+      if (width > bytes.size()) return std::nullopt;
+      std::reverse(bytes.begin(), bytes.end());  // Most significant first, cut to the width.
+      const ::parquet::FLBA cut(bytes.data() + bytes.size() - width);
+      return filter.Hash(&cut, static_cast<uint32_t>(width));
+    }
+    default:
+      return std::nullopt;  // Writers differ in the length of a BYTE_ARRAY.
+  }
+}
+
+// Of a time in the file's unit: that of the table or a coarser one, else many values of the file
+// are the same to the table.
+std::optional<uint64_t> HashOfTime(const arrow::TimestampScalar& value, const SqlType& type,
+                                   const WallClock& wall_clock,
+                                   const ::parquet::ColumnDescriptor& leaf,
+                                   const ::parquet::BloomFilter& filter) {
+  const auto& logical = leaf.logical_type();
+  if (leaf.physical_type() != ::parquet::Type::INT64 || logical == nullptr ||
+      !logical->is_timestamp() || type.precision() % 3 != 0 || type.precision() == 0)
+    return std::nullopt;
+  const auto& times = static_cast<const ::parquet::TimestampLogicalType&>(*logical);
+  if (times.is_adjusted_to_utc() && type.kind() == TypeKind::kTimestamp && !wall_clock.is_utc())
+    return std::nullopt;
+  int64_t file_units = 1'000;
+  if (times.time_unit() == ::parquet::LogicalType::TimeUnit::MICROS) file_units = 1'000'000;
+  if (times.time_unit() == ::parquet::LogicalType::TimeUnit::NANOS) file_units = 1'000'000'000;
+  const int64_t units = TimestampUnitsPerSecond(type.precision());
+  if (file_units > units || value.value % (units / file_units) != 0) return std::nullopt;
+  return filter.Hash(value.value / (units / file_units));
+}
+
 // The hash that the file's writer made of `value`; nullopt for types whose form in the file is not
 // known here.
-std::optional<uint64_t> HashOf(const arrow::Scalar& value, const ::parquet::ColumnDescriptor& leaf,
+std::optional<uint64_t> HashOf(const arrow::Scalar& value, const SqlType& type,
+                               const WallClock& wall_clock, const ::parquet::ColumnDescriptor& leaf,
                                const ::parquet::BloomFilter& filter) {
   using Physical = ::parquet::Type;
   switch (value.type->id()) {
@@ -164,6 +218,12 @@ std::optional<uint64_t> HashOf(const arrow::Scalar& value, const ::parquet::Colu
       const auto& bytes = *static_cast<const arrow::BaseBinaryScalar&>(value).value;
       return filter.Hash(::parquet::ByteArray(static_cast<uint32_t>(bytes.size()), bytes.data()));
     }
+    case arrow::Type::DECIMAL128:
+      return HashOfDecimal(static_cast<const arrow::Decimal128Scalar&>(value).value, type.scale(),
+                           leaf, filter);
+    case arrow::Type::TIMESTAMP:
+      return HashOfTime(static_cast<const arrow::TimestampScalar&>(value), type, wall_clock, leaf,
+                        filter);
     default:
       return std::nullopt;
   }
@@ -208,8 +268,8 @@ class ChunkBounds final : public pruning::BoundsSource {
     const auto group = view_.reader.GetBloomFilterReader().RowGroup(view_.part);
     const auto filter = group == nullptr ? nullptr : group->GetColumnBloomFilter(place->leaf);
     if (filter == nullptr) return true;
-    const auto hash =
-        HashOf(value, *view_.reader.metadata()->schema()->Column(place->leaf), *filter);
+    const auto hash = HashOf(value, type, WallClock(view_.options.wall_clock_zone),
+                             *view_.reader.metadata()->schema()->Column(place->leaf), *filter);
     return !hash || filter->FindHash(*hash);
   }
 
@@ -228,43 +288,27 @@ class PageBounds final : public pruning::BoundsSource {
   const ColumnBounds bounds_;
 };
 
-struct RowRange {
-  int64_t begin;
-  int64_t end;
-};
-
-std::vector<RowRange> Intersect(const std::vector<RowRange>& a, const std::vector<RowRange>& b) {
-  std::vector<RowRange> both;
-  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const int64_t begin = std::max(a[i].begin, b[j].begin);
-    const int64_t end = std::min(a[i].end, b[j].end);
-    if (begin < end) both.push_back({begin, end});
-    a[i].end < b[j].end ? ++i : ++j;
-  }
-  return both;
-}
-
 class PageJudge {
  public:
   explicit PageJudge(const RowGroupView& view)
       : view_(view), row_count_(view.reader.metadata()->RowGroup(view.part)->num_rows()) {}
 
-  bool MayMatch(std::span<const expr::ExprPtr> filters) const {
+  RowRanges Matching(std::span<const expr::ExprPtr> filters) const {
+    RowRanges rows = {{0, row_count_}};
     const auto indexes = view_.reader.GetPageIndexReader();
     const auto row_group = indexes == nullptr ? nullptr : indexes->RowGroup(view_.part);
-    if (row_group == nullptr) return true;
-    std::vector<RowRange> rows = {{0, row_count_}};
+    if (row_group == nullptr) return rows;
     for (const expr::ExprPtr& filter : filters) {
-      const auto matching = MatchingRows(*filter, row_group.get());
-      if (matching) rows = Intersect(rows, *matching);
+      const auto matching = MatchingOne(*filter, row_group.get());
+      if (matching) rows = pruning::Intersect(rows, *matching);
     }
-    return !rows.empty();
+    return rows;
   }
 
  private:
   /// The rows of the pages that may match; nullopt when nothing is known.
-  std::optional<std::vector<RowRange>> MatchingRows(
-      const expr::Expr& filter, ::parquet::RowGroupPageIndexReader* row_group) const {
+  std::optional<RowRanges> MatchingOne(const expr::Expr& filter,
+                                       ::parquet::RowGroupPageIndexReader* row_group) const {
     const std::vector<int> columns = expr::UsedColumns(filter);
     if (columns.size() != 1) return std::nullopt;
     const auto place = FindFlatLeaf(view_, columns[0]);
@@ -273,16 +317,27 @@ class PageJudge {
     const auto offsets = row_group->GetOffsetIndex(place->leaf);
     if (bounds == nullptr || offsets == nullptr) return std::nullopt;
     const auto& pages = offsets->page_locations();
-    if (bounds->null_pages().size() != pages.size()) return std::nullopt;
-    std::vector<RowRange> matching;
+    if (bounds->null_pages().size() != pages.size() || !AreInOrder(pages)) return std::nullopt;
+    RowRanges matching;
     for (size_t page = 0; page < pages.size(); ++page) {
       const RowRange rows = {pages[page].first_row_index, page + 1 < pages.size()
                                                               ? pages[page + 1].first_row_index
                                                               : row_count_};
       const PageBounds page_bounds(BoundsOf(columns[0], *place, *bounds, page, rows));
-      if (pruning::MayMatch(filter, page_bounds)) matching.push_back(rows);
+      if (pruning::MayMatch(filter, page_bounds)) pruning::Append(rows, &matching);
     }
     return matching;
+  }
+
+  /// Pages of a damaged index prove nothing.
+  bool AreInOrder(const std::vector<::parquet::PageLocation>& pages) const {
+    int64_t least = 0;
+    for (const ::parquet::PageLocation& page : pages) {
+      if (page.first_row_index < least || page.first_row_index >= row_count_) return false;
+      if (least == 0 && page.first_row_index != 0) return false;
+      least = page.first_row_index + 1;
+    }
+    return !pages.empty();
   }
 
   ColumnBounds BoundsOf(int column, const FlatLeaf& place, const ::parquet::ColumnIndex& index,
@@ -307,12 +362,13 @@ class PageJudge {
 
 }  // namespace
 
-bool RowGroupMayMatch(const RowGroupView& view, std::span<const expr::ExprPtr> filters) {
+RowRanges MatchingRows(const RowGroupView& view, std::span<const expr::ExprPtr> filters) {
   const ChunkBounds chunks(view);
   for (const expr::ExprPtr& filter : filters) {
-    if (!pruning::MayMatch(*filter, chunks)) return false;
+    if (!pruning::MayMatch(*filter, chunks)) return {};
   }
-  return filters.empty() || PageJudge(view).MayMatch(filters);
+  if (filters.empty()) return {{0, view.reader.metadata()->RowGroup(view.part)->num_rows()}};
+  return PageJudge(view).Matching(filters);
 }
 
 std::string Int96BoundText(int64_t value, int64_t units_per_second) {

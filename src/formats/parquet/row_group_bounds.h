@@ -8,6 +8,7 @@
 
 #include "expr/expr.h"
 #include "formats/parquet/parquet_options.h"
+#include "formats/pruning/row_ranges.h"
 #include "types/schema.h"
 
 namespace sluice::formats::parquet_format {
@@ -22,11 +23,11 @@ struct RowGroupView {
   arrow::MemoryPool* pool;
 };
 
-/// False when no row can pass all `filters` (over indices of `physical`): by statistics of the
-/// column chunks, then by bloom filters for equalities, then by the rows of those pages that may
-/// match each filter. Reads the latter two only when the first do not decide. May throw what the
-/// Parquet library throws.
-bool RowGroupMayMatch(const RowGroupView& view, std::span<const expr::ExprPtr> filters);
+/// The rows that may pass all `filters` (over indices of `physical`): none when statistics of the
+/// column chunks or, for equalities, bloom filters say so, else those of the pages that may match
+/// each filter. Reads the latter two only when the first do not decide. May throw what the Parquet
+/// library throws.
+pruning::RowRanges MatchingRows(const RowGroupView& view, std::span<const expr::ExprPtr> filters);
 
 /// Keys of a column chunk under which our writer keeps the bounds of INT96 columns, for which
 /// Parquet has no order: "seconds nanoseconds" of the instant.

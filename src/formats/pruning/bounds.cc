@@ -1,6 +1,7 @@
 #include "formats/pruning/bounds.h"
 
 #include <cmath>
+#include <string_view>
 
 #include <arrow/api.h>
 #include <arrow/compute/api.h>
@@ -43,11 +44,52 @@ bool IsNan(const arrow::Scalar& value) {
   return false;
 }
 
-// `a <function> b`; nullopt when it cannot be told.
-std::optional<bool> Compare(const char* function, const arrow::Datum& a, const arrow::Datum& b) {
-  const auto result = arrow::compute::CallFunction(function, {a, b});
-  if (!result.ok() || !result->is_scalar() || !result->scalar()->is_valid) return std::nullopt;
-  return static_cast<const arrow::BooleanScalar&>(*result->scalar()).value;
+template <typename Scalar>
+int CompareAs(const arrow::Scalar& a, const arrow::Scalar& b) {
+  const auto& left = static_cast<const Scalar&>(a).value;
+  const auto& right = static_cast<const Scalar&>(b).value;
+  return left < right ? -1 : right < left ? 1 : 0;
+}
+
+int CompareBytes(const arrow::Scalar& a, const arrow::Scalar& b) {
+  const auto view = [](const arrow::Scalar& value) {
+    return static_cast<std::string_view>(*static_cast<const arrow::BaseBinaryScalar&>(value).value);
+  };
+  return view(a).compare(view(b));
+}
+
+// Below, at or above zero as `a` stands to `b`, which is of the same type and valid; nullopt when
+// it cannot be told. By hand: kernels of Arrow that compare are not registered in the program.
+std::optional<int> Compare(const arrow::Scalar& a, const arrow::Scalar& b) {
+  switch (a.type->id()) {
+    case arrow::Type::BOOL:
+      return CompareAs<arrow::BooleanScalar>(a, b);
+    case arrow::Type::INT8:
+      return CompareAs<arrow::Int8Scalar>(a, b);
+    case arrow::Type::INT16:
+      return CompareAs<arrow::Int16Scalar>(a, b);
+    case arrow::Type::INT32:
+      return CompareAs<arrow::Int32Scalar>(a, b);
+    case arrow::Type::INT64:
+      return CompareAs<arrow::Int64Scalar>(a, b);
+    case arrow::Type::FLOAT:
+      return CompareAs<arrow::FloatScalar>(a, b);
+    case arrow::Type::DOUBLE:
+      return CompareAs<arrow::DoubleScalar>(a, b);
+    case arrow::Type::DATE32:
+      return CompareAs<arrow::Date32Scalar>(a, b);
+    case arrow::Type::TIME32:
+      return CompareAs<arrow::Time32Scalar>(a, b);
+    case arrow::Type::TIMESTAMP:
+      return CompareAs<arrow::TimestampScalar>(a, b);
+    case arrow::Type::DECIMAL128:
+      return CompareAs<arrow::Decimal128Scalar>(a, b);
+    case arrow::Type::STRING:
+    case arrow::Type::BINARY:
+      return CompareBytes(a, b);
+    default:
+      return std::nullopt;
+  }
 }
 
 class Judge {
@@ -134,12 +176,16 @@ class Judge {
     if (!min.ok() || !max.ok() || !(*min)->is_valid || !(*max)->is_valid || IsNan(**min) ||
         IsNan(**max))
       return true;
-    if (op == "<") return Compare("less", *min, literal).value_or(true);
-    if (op == "<=") return Compare("less_equal", *min, literal).value_or(true);
-    if (op == ">") return Compare("greater", *max, literal).value_or(true);
-    if (op == ">=") return Compare("greater_equal", *max, literal).value_or(true);
-    return Compare("less_equal", *min, literal).value_or(true) &&
-           Compare("greater_equal", *max, literal).value_or(true);
+    // NaN is greatest and in no bounds.
+    if (op.starts_with('>') && arrow::is_floating(literal->type->id())) return true;
+    const std::optional<int> of_min = Compare(**min, *literal);
+    const std::optional<int> of_max = Compare(**max, *literal);
+    if (!of_min || !of_max) return true;
+    if (op == "<") return *of_min < 0;
+    if (op == "<=") return *of_min <= 0;
+    if (op == ">") return *of_max > 0;
+    if (op == ">=") return *of_max >= 0;
+    return *of_min <= 0 && *of_max >= 0;
   }
 
   bool MayContain(const expr::Expr& operand, const std::shared_ptr<arrow::Scalar>& literal) const {

@@ -137,7 +137,7 @@ Status FileDiscovery::NoteEmpty(const std::string& path) {
   return {};
 }
 
-Status FileDiscovery::SplitContainer(const Found& found, std::vector<FileSplit>* splits) const {
+Status FileDiscovery::SplitContainer(const Found& found, std::vector<FileSplit>* splits) {
   SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::io::RandomAccessFile> file,
                           spec_->file_system->OpenFound(found.file));
   formats::FormatContext context;
@@ -146,7 +146,10 @@ Status FileDiscovery::SplitContainer(const Found& found, std::vector<FileSplit>*
                                               std::move(file), context);
   if (!opened.ok()) return opened.status().WithContext("Cannot read " + found.file.path + ".");
   for (int part = 0; part < (*opened)->part_count(); ++part) {
-    if (!(*opened)->MayMatch(part, spec_->filters)) continue;
+    if (!(*opened)->MayMatch(part, spec_->filters)) {
+      rows_skipped_ += (*opened)->row_count(part);
+      continue;
+    }
     splits->push_back({.file = found.file,
                        .partition = found.partition,
                        .begin = part,

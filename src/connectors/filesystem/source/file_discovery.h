@@ -26,6 +26,8 @@ class FileDiscovery {
 
   /// All splits of a bounded read.
   Result<std::vector<FileSplit>> FindAll();
+  /// Rows of the parts of containers that FindAll left out because no filter can pass.
+  int64_t rows_skipped() const { return rows_skipped_; }
 
   // For a watched directory: splits of files that `seen` does not know, which then knows them. A
   // known file that has changed is reported once. Ordered by modification time, so that a backlog
@@ -69,7 +71,7 @@ class FileDiscovery {
   void SortByTime(std::vector<Found>* files) const;
   Result<std::vector<Found>> ListFiles();
   Result<std::vector<FileSplit>> MakeSplits(const std::vector<Found>& files);
-  Status SplitContainer(const Found& found, std::vector<FileSplit>* splits) const;
+  Status SplitContainer(const Found& found, std::vector<FileSplit>* splits);
   void SplitText(const Found& found, int64_t split_bytes, std::vector<FileSplit>* splits) const;
   Status NoteEmpty(const std::string& path);
 
@@ -77,6 +79,7 @@ class FileDiscovery {
   const Clock* const clock_;
   const int parallelism_;
   bool empty_reported_ = false;
+  int64_t rows_skipped_ = 0;
   bool keep_young_ = false;
   std::deque<Found> backlog_;             // By time; read before anything that is found later.
   std::map<std::string, int64_t> young_;  // Path -> when it is old enough (wall clock, ms).

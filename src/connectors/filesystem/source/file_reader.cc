@@ -11,6 +11,7 @@ FileReader::~FileReader() {
 Status FileReader::Open(runtime::TaskContext& context) {
   context_ = &context;
   rows_in_ = &context.metrics->Counter(runtime::metric::kRowsIn);
+  rows_skipped_ = &context.metrics->Counter(runtime::metric::kRowsSkipped);
   bytes_in_ = &context.metrics->Counter(runtime::metric::kBytesIn);
   bad_records_ = &context.metrics->Counter(runtime::metric::kBadRecords);
   PipelineSettings settings;
@@ -78,6 +79,7 @@ Status FileReader::Emit(const std::shared_ptr<ReadUnit>& unit, runtime::Output& 
         quarantine_->Add(split.file.path, unit->record_count, unit->bad_count, unit->taken_out));
   }
   *bytes_in_ += unit->fetched.bytes_read;
+  *rows_skipped_ += unit->fetched.rows_skipped;
   const int64_t rows = unit->out.rows.row_count();
   if (rows > 0) {
     *rows_in_ += rows;

@@ -60,6 +60,7 @@ class FileReader final : public runtime::SourceReader {
   std::map<std::string, Progress> progress_;
   bool frozen_ = false;  // The last split asked for was refused for the time of a checkpoint.
   std::atomic<int64_t>* rows_in_ = nullptr;
+  std::atomic<int64_t>* rows_skipped_ = nullptr;
   std::atomic<int64_t>* bytes_in_ = nullptr;
   std::atomic<int64_t>* bad_records_ = nullptr;
 };

@@ -47,6 +47,7 @@ Status FileSource::Open(const runtime::SourceContext& context,
   }
   if (restored == nullptr) {
     SLUICE_ASSIGN_OR_RETURN(std::vector<FileSplit> splits, discovery_->FindAll());
+    context.metrics->Counter(runtime::metric::kRowsSkipped) += discovery_->rows_skipped();
     pool_.Add(std::move(splits));
   }
   const auto most = static_cast<size_t>(keeps_order ? 1 : context.parallelism);

@@ -21,12 +21,14 @@ class BulkSplitReader final : public SplitReader {
     while (part_ < end_) {
       if (rows_ == nullptr) {
         if (!file_->MayMatch(static_cast<int>(part_), spec_->filters)) {
+          unit.rows_skipped += file_->row_count(static_cast<int>(part_));
           NextPart();
           continue;
         }
         SLUICE_ASSIGN_OR_RETURN(rows_, file_->ReadPart(static_cast<int>(part_), spec_->filters));
       }
       SLUICE_ASSIGN_OR_RETURN(std::optional<Batch> batch, rows_->Next());
+      unit.rows_skipped += rows_->position() - row_ - (batch ? batch->row_count() : 0);
       if (!batch) {
         NextPart();
         continue;

@@ -20,6 +20,7 @@ struct FetchedUnit {
   int64_t begin = 0;          // Text: byte of the file where `bytes` begins.
   int64_t position = 0;  // FileSplit::position and, for containers, ::records behind this unit.
   int64_t records = 0;
+  int64_t rows_skipped = 0;  // Containers: left out since the unit before, by filters.
   int64_t bytes_read = 0;
   bool last = false;  // Nothing follows in this split.
 };
