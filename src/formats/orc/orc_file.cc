@@ -157,6 +157,10 @@ bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
          StridesMayMatch(*this, part, filters);
 }
 
+ColumnFacts OrcFile::Facts(int part, int column) const {
+  return StripeBounds(*this, part).Facts(column);
+}
+
 Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part) {
   const StripeInfo& stripe = footer_.stripes[static_cast<size_t>(part)];
   auto source = std::make_unique<StripeSource>();

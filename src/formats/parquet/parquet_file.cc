@@ -1,6 +1,7 @@
 #include "formats/parquet/parquet_file.h"
 
 #include <arrow/api.h>
+#include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
 
 #include "formats/parquet/row_group_bounds.h"
@@ -75,28 +76,52 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
 }
 
 Status ParquetFile::Load(std::shared_ptr<arrow::io::RandomAccessFile> file) {
-  auto parquet_reader = ::parquet::ParquetFileReader::Open(file, MakeReaderProperties(pool_));
-  metadata_ = parquet_reader->metadata();
+  file_ = ::parquet::ParquetFileReader::Open(std::move(file), MakeReaderProperties(pool_));
+  metadata_ = file_->metadata();
   SLUICE_RETURN_NOT_OK(CheckRowCounts(*metadata_));
-  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
-                                                                  MakeArrowProperties(options_)));
-  SLUICE_RETURN_ARROW(reader_->GetSchema(&file_columns_));
+  if (schema_.projection.empty()) return {};
+  SLUICE_RETURN_NOT_OK(LoadFileColumns());
   SLUICE_ASSIGN_OR_RETURN(plan_, MakeReadPlan(schema_, *metadata_->schema(), *file_columns_));
+  return {};
+}
+
+Status ParquetFile::LoadFileColumns() const {
+  if (file_columns_ != nullptr) return {};
+  SLUICE_RETURN_ARROW(
+      ::parquet::arrow::FromParquetSchema(metadata_->schema(), MakeArrowProperties(options_),
+                                          metadata_->key_value_metadata(), &file_columns_));
+  return {};
+}
+
+Status ParquetFile::LoadReader() {
+  if (reader_ != nullptr) return {};
+  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(file_),
+                                                                  MakeArrowProperties(options_)));
   return {};
 }
 
 bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
   try {
     if (row_count(part) == 0) return false;
-    return RowGroupMayMatch(
-        {options_, schema_.physical, *file_columns_, *reader_->parquet_reader(), part, pool_},
-        filters);
+    if (filters.empty() || !LoadFileColumns().ok()) return true;
+    return RowGroupMayMatch({options_, schema_.physical, *file_columns_, file(), part, pool_},
+                            filters);
   } catch (const std::exception&) {
     return true;  // Damaged statistics prove nothing.
   }
 }
 
+ColumnFacts ParquetFile::Facts(int part, int column) const {
+  try {
+    if (!LoadFileColumns().ok()) return {};
+    return ExactFacts({options_, schema_.physical, *file_columns_, file(), part, pool_}, column);
+  } catch (const std::exception&) {
+    return {};  // Damaged statistics tell nothing.
+  }
+}
+
 Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(int part) {
+  SLUICE_RETURN_NOT_OK(LoadReader());
   return RowGroupRows::Make(options_, plan_, schema_.output(), part, reader_.get(), pool_);
 }
 
