@@ -8,6 +8,7 @@
 
 #include "connectors/filesystem/partition/partition_path.h"
 #include "connectors/filesystem/source/file_source.h"
+#include "connectors/filesystem/source/split_aggregator.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -154,6 +155,37 @@ class FileTableSource final : public TableSource {
     return true;
   }
 
+  bool ApplyAggregates(const SourceAggregates& aggregates) override {
+    if (!bounded() || !spec_.is_bulk() || !format_.read_kinds.insert_only() || spec_.limit_rows ||
+        !spec_.filters.empty()) {
+      return false;
+    }
+    FileAggregates planned;
+    planned.calls = aggregates.calls;
+    std::vector<int> projection;
+    for (const expr::AggregateCall& call : planned.calls) {
+      if (!PlanArgument(call, &projection, &planned.arguments.emplace_back())) return false;
+    }
+    arrow::FieldVector fields;
+    for (const int index : aggregates.keys) {
+      planned.keys.push_back(PartitionIndex(index));
+      fields.push_back(arrow::field(table_.physical.column(index).name,
+                                    table_.physical.column(index).type.ToArrow()));
+    }
+    for (size_t i = 0; i < planned.calls.size(); ++i) {
+      const auto accumulator =
+          expr::MakeAccumulator(planned.calls[i], arrow::default_memory_pool());
+      if (!accumulator.ok()) return false;
+      fields.push_back(
+          arrow::field("accumulator" + std::to_string(i), (*accumulator)->state_type()));
+    }
+    fields.push_back(arrow::field("rows", arrow::int64()));
+    spec_.read_schema.projection = std::move(projection);
+    spec_.output_schema = arrow::schema(std::move(fields));
+    spec_.aggregates = std::move(planned);
+    return true;
+  }
+
   Result<std::shared_ptr<runtime::Source>> MakeSource(
       const runtime::SourceRuntimeOptions& options) override {
     auto spec = std::make_shared<FileSourceSpec>(spec_);
@@ -198,6 +230,28 @@ class FileTableSource final : public TableSource {
     }
     for (const auto& [row, column] : bad) pass[row] = true;
     return pass;
+  }
+
+  /// Finds the column that `call` aggregates; COUNT(*) has none. Columns of files are put into
+  /// `projection`. False when files cannot tell what the call gives.
+  bool PlanArgument(const expr::AggregateCall& call, std::vector<int>* projection,
+                    std::optional<OutputColumn>* argument) const {
+    const bool known = call.name == "COUNT" || call.name == "MIN" || call.name == "MAX";
+    if (!known || call.distinct || call.filter != nullptr || call.arguments.size() > 1)
+      return false;
+    if (call.arguments.empty()) return true;
+    if (call.arguments[0]->kind() != expr::ExprKind::kColumn) return false;
+    const int index = static_cast<const expr::ColumnExpr&>(*call.arguments[0]).index();
+    if (const int key = PartitionIndex(index); key >= 0) {
+      *argument = {OutputColumn::From::kPartition, key};
+      return true;
+    }
+    if (!FilesMayTell(call, call.arguments[0]->type())) return false;
+    const int column = file_index_[static_cast<size_t>(index)];
+    const auto at = std::find(projection->begin(), projection->end(), column);
+    *argument = {OutputColumn::From::kFile, static_cast<int>(at - projection->begin())};
+    if (at == projection->end()) projection->push_back(column);
+    return true;
   }
 
   int PartitionIndex(int column) const {
