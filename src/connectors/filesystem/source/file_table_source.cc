@@ -8,6 +8,7 @@
 
 #include "connectors/filesystem/partition/partition_path.h"
 #include "connectors/filesystem/source/file_source.h"
+#include "connectors/filesystem/source/partition_equalities.h"
 #include "connectors/filesystem/source/split_aggregator.h"
 
 namespace sluice::connectors::filesystem {
@@ -90,25 +91,31 @@ class FileTableSource final : public TableSource {
   }
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitions() override {
-    return ListPartitionsThat(KeyFilter());
+    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
+    return KeepPartitions(spec_.listing->ListPartitions());
   }
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitionsFor(
       const expr::ExprPtr& predicate) override {
+    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
+    if (const auto texts = EqualitiesOf(predicate, table_.partition_keys.size())) {
+      auto named = spec_.listing->FindPartitions(*texts);
+      if (!named.ok()) return KeepPartitions(named.status());
+      if (*named) return KeepPartitions(std::move(**named));
+    }
     std::vector<std::vector<expr::ExprPtr>> by_key(table_.partition_keys.size());
     for (const expr::ExprPtr& conjunct : expr::SplitConjuncts(predicate)) {
       const std::vector<int> used = expr::UsedColumns(*conjunct);
       if (used.size() == 1) by_key[static_cast<size_t>(used[0])].push_back(conjunct);
     }
-    return ListPartitionsThat(
+    return KeepPartitions(spec_.listing->ListPartitions(
         [this, &by_key](size_t key, const std::vector<std::optional<std::string>>& values) {
           return ValuesThatPass(by_key[key], key, values);
-        });
+        }));
   }
 
-  Result<std::optional<std::vector<PartitionValues>>> ListPartitionsThat(const KeyFilter& keep) {
-    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
-    auto known = spec_.listing->ListPartitions(keep);
+  Result<std::optional<std::vector<PartitionValues>>> KeepPartitions(
+      Result<std::vector<PartitionDirectory>> known) {
     // On a file system that is not built yet a query can be planned; running it is refused.
     if (known.status().code() == StatusCode::kUnsupported) {
       return std::optional<std::vector<PartitionValues>>();
