@@ -12,6 +12,7 @@
 #include "sql/binder/binder.h"
 #include "sql/physical/changelog.h"
 #include "sql/physical/explain.h"
+#include "sql/physical/push_aggregates.h"
 #include "sql/physical/scan_source.h"
 #include "sql/physical/table_access.h"
 #include "sql/rules/rules.h"
@@ -110,6 +111,7 @@ Status Session::Plan(std::vector<sql::PlanPtr*> queries) {
     ForEachScan(*query, [&](sql::ScanNode* scan) {
       if (status.ok()) status = sql::PrepareScan(scan, context.connector, context.eval);
     });
+    if (status.ok() && !context.connector.streaming) sql::PushAggregates(*query);
   }
   return status;
 }

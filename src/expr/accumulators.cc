@@ -5,6 +5,7 @@
 
 #include "expr/decimal_math.h"
 #include "expr/kernel_support.h"
+#include "expr/one_group.h"
 #include "types/arrow_status.h"
 
 namespace sluice::expr::internal {
@@ -56,6 +57,14 @@ class CountAccumulator final : public Accumulator {
   Status Count(const arrow::Array* values, std::span<const int32_t> group_of_row,
                const arrow::BooleanArray* selected, int64_t step) {
     const bool has_nulls = values != nullptr && values->null_count() > 0;
+    if (selected == nullptr) {
+      if (const auto group = OneGroup(group_of_row)) {
+        const int64_t nulls = has_nulls ? values->null_count() : 0;
+        counts_[static_cast<size_t>(*group)] +=
+            step * (static_cast<int64_t>(group_of_row.size()) - nulls);
+        return {};
+      }
+    }
     if (!has_nulls && selected == nullptr) {
       for (const int32_t group : group_of_row) counts_[static_cast<size_t>(group)] += step;
       return {};
@@ -81,8 +90,7 @@ class SumAccumulator final : public Accumulator {
       : input_(std::move(input)), result_(std::move(result)), average_(average), pool_(pool) {}
 
   Status Resize(int64_t group_count) override {
-    sums_.resize(static_cast<size_t>(group_count), Sum{});
-    counts_.resize(static_cast<size_t>(group_count), 0);
+    groups_.resize(static_cast<size_t>(group_count));
     return {};
   }
   Status Add(const arrow::Array* values, std::span<const int32_t> group_of_row,
@@ -101,8 +109,8 @@ class SumAccumulator final : public Accumulator {
     auto buffer = AllocateBytes(rows * static_cast<int64_t>(sizeof(Input)), pool_);
     auto* out = reinterpret_cast<Input*>(buffer->mutable_data());
     for (int64_t row = 0; row < rows; ++row) {
-      const auto group = static_cast<size_t>(begin + row);
-      const std::optional<Input> value = ResultOf(sums_[group], counts_[group]);
+      const Group& group = groups_[static_cast<size_t>(begin + row)];
+      const std::optional<Input> value = ResultOf(group.sum, group.count);
       out[row] = value.value_or(Input{});
       if (!value) nulls.SetNull(row);
     }
@@ -113,10 +121,16 @@ class SumAccumulator final : public Accumulator {
     const int64_t rows = end - begin;
     const NullMask none(rows, pool_);
     const std::shared_ptr<arrow::DataType> type = state_type();
-    const ArrayPtr sums =
-        FromVector(type->field(0)->type(), sums_.data() + begin, rows, sizeof(Sum), none, pool_);
-    const ArrayPtr counts =
-        FromVector(arrow::int64(), counts_.data() + begin, rows, 8, none, pool_);
+    auto sum_buffer = AllocateBytes(rows * static_cast<int64_t>(sizeof(Sum)), pool_);
+    auto count_buffer = AllocateBytes(rows * 8, pool_);
+    for (int64_t row = 0; row < rows; ++row) {
+      const Group& group = groups_[static_cast<size_t>(begin + row)];
+      std::memcpy(sum_buffer->mutable_data() + row * static_cast<int64_t>(sizeof(Sum)), &group.sum,
+                  sizeof(Sum));
+      std::memcpy(count_buffer->mutable_data() + row * 8, &group.count, 8);
+    }
+    const ArrayPtr sums = MakeFixedArray(type->field(0)->type(), rows, none, std::move(sum_buffer));
+    const ArrayPtr counts = MakeFixedArray(arrow::int64(), rows, none, std::move(count_buffer));
     return std::make_shared<arrow::StructArray>(type, rows, arrow::ArrayVector{sums, counts});
   }
   Status MergeState(const arrow::Array& state, std::span<const int32_t> group_of_row) override {
@@ -126,9 +140,9 @@ class SumAccumulator final : public Accumulator {
     const auto counts = std::static_pointer_cast<arrow::Int64Array>(fields.field(1));
     for (size_t row = 0; row < group_of_row.size(); ++row) {
       const auto at = static_cast<int64_t>(row);
-      const auto group = static_cast<size_t>(group_of_row[row]);
-      counts_[group] += counts->Value(at);
-      AddTo(sums_[group], sums[at]);
+      Group& group = groups_[static_cast<size_t>(group_of_row[row])];
+      group.count += counts->Value(at);
+      AddTo(group.sum, sums[at]);
     }
     return {};
   }
@@ -139,26 +153,53 @@ class SumAccumulator final : public Accumulator {
     return arrow::struct_({arrow::field("sum", sum), arrow::field("count", arrow::int64())});
   }
   int64_t memory_bytes() const override {
-    return static_cast<int64_t>(sums_.capacity() * sizeof(Sum) + counts_.capacity() * 8);
+    return static_cast<int64_t>(groups_.capacity() * sizeof(Group));
   }
 
  private:
   static constexpr bool kDecimal = std::is_same_v<Sum, __int128>;
+
+  struct Group {
+    Sum sum{};
+    int64_t count = 0;  // Values that went in: a sum of none is NULL.
+  };
 
   Status AddRows(const arrow::Array& values, std::span<const int32_t> group_of_row,
                  const arrow::BooleanArray* selected, int step) {
     const KernelArgument argument{arrow::MakeArray(values.data()), false, nullptr};
     const OperandOf<Input> operand(argument);
     const bool all = !operand.may_be_null() && selected == nullptr;
+    if (all) {
+      if (const auto group = OneGroup(group_of_row)) {
+        AddToOne(operand, static_cast<int64_t>(group_of_row.size()), step,
+                 &groups_[static_cast<size_t>(*group)]);
+        return {};
+      }
+    }
     for (size_t i = 0; i < group_of_row.size(); ++i) {
       const auto row = static_cast<int64_t>(i);
       if (!all && (operand.IsNull(row) || !IsSelected(selected, row))) continue;
-      const auto group = static_cast<size_t>(group_of_row[i]);
-      counts_[group] += step;
+      Group& group = groups_[static_cast<size_t>(group_of_row[i])];
+      group.count += step;
       const auto value = static_cast<Sum>(operand[row]);
-      AddTo(sums_[group], step > 0 ? value : Negated(value));
+      AddTo(group.sum, step > 0 ? value : Negated(value));
     }
     return {};
+  }
+
+  /// Four sums side by side: an addition need not wait for the one before it.
+  static void AddToOne(const OperandOf<Input>& operand, int64_t row_count, int step, Group* group) {
+    constexpr int64_t kLanes = 4;
+    Sum lanes[kLanes] = {};
+    int64_t row = 0;
+    for (; row + kLanes <= row_count; row += kLanes) {
+      for (int64_t lane = 0; lane < kLanes; ++lane)
+        AddTo(lanes[lane], static_cast<Sum>(operand[row + lane]));
+    }
+    for (; row < row_count; ++row) AddTo(lanes[0], static_cast<Sum>(operand[row]));
+    for (int64_t lane = 1; lane < kLanes; ++lane) AddTo(lanes[0], lanes[lane]);
+    AddTo(group->sum, step > 0 ? lanes[0] : Negated(lanes[0]));
+    group->count += step * row_count;
   }
 
   static Sum Negated(Sum value) {
@@ -198,8 +239,7 @@ class SumAccumulator final : public Accumulator {
   SqlType result_;
   bool average_;
   arrow::MemoryPool* pool_;
-  std::vector<Sum> sums_;
-  std::vector<int64_t> counts_;  // Values that went in: a sum of none is NULL.
+  std::vector<Group> groups_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "expr/compare.h"
 #include "expr/group_table.h"
 #include "expr/kernel_support.h"
+#include "expr/one_group.h"
 #include "types/arrow_status.h"
 
 namespace sluice::expr::internal {
@@ -31,17 +32,17 @@ class PickAccumulator final : public Accumulator {
              const arrow::BooleanArray* selected) override {
     const KernelArgument argument{arrow::MakeArray(values->data()), false, nullptr};
     const OperandOf<T> operand(argument);
+    if (!operand.may_be_null() && selected == nullptr) {
+      if (const auto group = OneGroup(group_of_row)) {
+        AddTo(static_cast<size_t>(*group),
+              BestOf(operand, static_cast<int64_t>(group_of_row.size())));
+        return {};
+      }
+    }
     for (size_t i = 0; i < group_of_row.size(); ++i) {
       const auto row = static_cast<int64_t>(i);
       if (operand.IsNull(row) || !IsSelected(selected, row)) continue;
-      const auto group = static_cast<size_t>(group_of_row[i]);
-      const T value = operand[row];
-      if (present_[group] == 0) {
-        present_[group] = 1;
-        Store(group, value);
-      } else {
-        if (Replaces(value, best_[group])) Store(group, value);
-      }
+      AddTo(static_cast<size_t>(group_of_row[i]), operand[row]);
     }
     return {};
   }
@@ -102,6 +103,31 @@ class PickAccumulator final : public Accumulator {
         return true;
     }
     return false;
+  }
+
+  void AddTo(size_t group, T value) {
+    if (present_[group] == 0) {
+      present_[group] = 1;
+      Store(group, value);
+    } else if (Replaces(value, best_[group])) {
+      Store(group, value);
+    }
+  }
+
+  /// The value that stays of `row_count` rows.
+  T BestOf(const OperandOf<T>& operand, int64_t row_count) const {
+    if (pick_ == Pick::kLast) return operand[row_count - 1];
+    T best = operand[0];
+    if (pick_ == Pick::kLeast) {
+      for (int64_t row = 1; row < row_count; ++row) {
+        if (const T value = operand[row]; ValueLess<T>(value, best)) best = value;
+      }
+    } else if (pick_ == Pick::kGreatest) {
+      for (int64_t row = 1; row < row_count; ++row) {
+        if (const T value = operand[row]; ValueLess<T>(best, value)) best = value;
+      }
+    }
+    return best;
   }
 
   void Store(size_t group, T value) {

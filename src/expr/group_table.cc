@@ -1,5 +1,8 @@
 #include "expr/group_table.h"
 
+#include <algorithm>
+#include <bit>
+
 #include <arrow/api.h>
 
 #include "expr/key_bytes.h"
@@ -27,31 +30,44 @@ struct Slot {
 
 uint32_t TagOf(uint64_t hash) { return static_cast<uint32_t>(hash >> 32); }
 
-// Group ids of keys of one word: a key and its id lie side by side, so that a row costs one miss of
-// the cache, which is asked for ahead.
+// Group ids of keys of one word. Small numbers, which most keys are that were counted up or are
+// codes, are places of an array of ids. For others a key and its id lie side by side, so that a row
+// costs one miss of the cache, which is asked for ahead.
 class WordTable {
  public:
   WordTable() : slots_(256) {}
 
-  int32_t Find(uint64_t hash, uint64_t word) const {
-    size_t slot = hash & (slots_.size() - 1);
+  int32_t Find(uint64_t word) const {
+    if (word < kDirectWords) return word < direct_.size() ? direct_[word] : -1;
+    size_t slot = HashWord(word) & (slots_.size() - 1);
     while (slots_[slot].id >= 0 && slots_[slot].word != word)
       slot = (slot + 1) & (slots_.size() - 1);
     return slots_[slot].id;
   }
 
-  void Add(uint64_t hash, uint64_t word, int32_t id) {
+  void Add(uint64_t word, int32_t id) {
+    if (word < kDirectWords) {
+      if (word >= direct_.size()) direct_.resize(std::bit_ceil(word + 1), -1);
+      direct_[word] = id;
+      return;
+    }
     if (static_cast<size_t>(++count_) * 2 > slots_.size()) Grow();
-    Place(hash, word, id);
+    Place(HashWord(word), word, id);
   }
 
-  void Prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]); }
+  void Prefetch(uint64_t word) const {
+    if (word >= kDirectWords) __builtin_prefetch(&slots_[HashWord(word) & (slots_.size() - 1)]);
+  }
 
   int64_t memory_bytes() const {
-    return static_cast<int64_t>(slots_.capacity() * sizeof(WordSlot));
+    return static_cast<int64_t>(slots_.capacity() * sizeof(WordSlot) +
+                                direct_.capacity() * sizeof(int32_t));
   }
 
  private:
+  // 4 MiB of ids at most.
+  static constexpr uint64_t kDirectWords = 1 << 20;
+
   struct WordSlot {
     uint64_t word = 0;
     int32_t id = -1;
@@ -71,48 +87,50 @@ class WordTable {
     }
   }
 
+  std::vector<int32_t> direct_;  // By word; -1: no group.
   std::vector<WordSlot> slots_;
-  int64_t count_ = 0;
+  int64_t count_ = 0;  // In slots_.
 };
 
 template <typename T>
-void AppendWords(const arrow::Array& values, std::vector<uint64_t>* words) {
-  const T* raw = values.data()->GetValues<T>(1);
+void CopyWords(const arrow::Array& values, std::vector<uint64_t>* words) {
+  const T* const raw = values.data()->GetValues<T>(1);
+  words->resize(static_cast<size_t>(values.length()));
+  uint64_t* const out = words->data();
   for (int64_t row = 0; row < values.length(); ++row) {
     if constexpr (std::is_floating_point_v<T>) {
-      words->push_back(FloatKey(raw[row]));
+      out[row] = FloatKey(raw[row]);
     } else {
-      words->push_back(static_cast<uint64_t>(static_cast<int64_t>(raw[row])));
+      out[row] = static_cast<uint64_t>(static_cast<int64_t>(raw[row]));
     }
   }
 }
 
 /// The values of a column whose keys are words (what is at NULLs means nothing); false for others.
 bool WordsOf(const arrow::Array& values, std::vector<uint64_t>* words) {
-  words->reserve(static_cast<size_t>(values.length()));
   switch (values.type_id()) {
     case arrow::Type::INT8:
-      AppendWords<int8_t>(values, words);
+      CopyWords<int8_t>(values, words);
       return true;
     case arrow::Type::INT16:
-      AppendWords<int16_t>(values, words);
+      CopyWords<int16_t>(values, words);
       return true;
     case arrow::Type::INT32:
     case arrow::Type::DATE32:
     case arrow::Type::TIME32:
     case arrow::Type::INTERVAL_MONTHS:
-      AppendWords<int32_t>(values, words);
+      CopyWords<int32_t>(values, words);
       return true;
     case arrow::Type::INT64:
     case arrow::Type::TIMESTAMP:
     case arrow::Type::DURATION:
-      AppendWords<int64_t>(values, words);
+      CopyWords<int64_t>(values, words);
       return true;
     case arrow::Type::FLOAT:
-      AppendWords<float>(values, words);
+      CopyWords<float>(values, words);
       return true;
     case arrow::Type::DOUBLE:
-      AppendWords<double>(values, words);
+      CopyWords<double>(values, words);
       return true;
     default:
       return false;
@@ -182,10 +200,9 @@ struct GroupTable::Rep {
     const bool has_nulls = column.null_count() > 0;
     std::vector<int32_t> ids(values.size());
     for (size_t row = 0; row < values.size(); ++row) {
-      if (row + kPrefetchRows < values.size())
-        words.Prefetch(HashWord(values[row + kPrefetchRows]));
+      if (row + kPrefetchRows < values.size()) words.Prefetch(values[row + kPrefetchRows]);
       const bool null = has_nulls && column.IsNull(static_cast<int64_t>(row));
-      ids[row] = null ? null_word_id : words.Find(HashWord(values[row]), values[row]);
+      ids[row] = null ? null_word_id : words.Find(values[row]);
     }
     return ids;
   }
@@ -199,14 +216,14 @@ struct GroupTable::Rep {
       if (id >= 0) continue;
       const bool null = has_nulls && column.IsNull(static_cast<int64_t>(row));
       // An earlier row of this batch may have brought the key.
-      id = null ? null_word_id : words.Find(HashWord(values[row]), values[row]);
+      id = null ? null_word_id : words.Find(values[row]);
       if (id >= 0) continue;
       id = word_count++;
       new_rows->push_back(static_cast<int64_t>(row));
       if (null) {
         null_word_id = id;
       } else {
-        words.Add(HashWord(values[row]), values[row], id);
+        words.Add(values[row], id);
       }
     }
   }
@@ -260,6 +277,7 @@ Result<std::vector<int32_t>> GroupTable::GroupIds(const arrow::RecordBatch& keys
   std::vector<uint64_t> words;
   if (keys.num_columns() == 1 && WordsOf(*keys.column(0), &words)) {
     std::vector<int32_t> ids = rep_->FindWords(*keys.column(0), words);
+    if (std::find(ids.begin(), ids.end(), -1) == ids.end()) return ids;
     std::vector<int64_t> new_rows;
     rep_->AddWords(*keys.column(0), words, &ids, &new_rows);
     SLUICE_RETURN_NOT_OK(rep_->KeepRows(keys, new_rows));

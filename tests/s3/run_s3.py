@@ -225,6 +225,21 @@ def test_pruning_asks_for_one_partition_only(world):
     expect(len(gets) <= 2 and all("dt%3D2020-05-21" in path for path in gets), f"one request for the splits, one for footer and rows: {gets}")
 
 
+def test_a_partition_that_a_condition_names_is_not_listed_for(world):
+    """Its directory is asked for by name; a key that is a number has many names, and all are listed."""
+    table = world.table("json")
+    for day in range(30):
+        world.bucket.put(f"{table}/dt={day:02}/a.json", json.dumps({"id": day, "name": "n"}).encode() + b"\n")
+    for column, condition, by_name in (("dt STRING", "dt IN ('07', '7', '99')", True), ("dt INT", "dt = 7", False)):
+        world.proxy.clear()
+        query = define(table, "json").replace("dt STRING", column) + f"SELECT id FROM {table} WHERE {condition};"
+        done = world.good(batch(query), world.options(True))
+        expect([row["id"] for row in done.rows] == [7], f"{condition}: {done.rows}", done)
+        listings = [query for _, _, query, _ in world.proxy.log() if "list-type" in query and query.get("max-keys") != ["1"]]
+        of_all = [query for query in listings if query["prefix"] == [f"{table}/"]]
+        expect(bool(of_all) != by_name, f"{condition}: listings {listings}", done)
+
+
 def test_18_1_overwrite(world):
     table = world.table()
     world.good(batch(define(table, "csv") + insert("csv", 1, 8, table=table)))

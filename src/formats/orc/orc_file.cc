@@ -167,6 +167,10 @@ const pruning::RowRanges& OrcFile::Judge(int part, std::span<const expr::ExprPtr
   return judged_rows_;
 }
 
+ColumnFacts OrcFile::Facts(int part, int column) const {
+  return StripeBounds(*this, part).Facts(column);
+}
+
 bool OrcFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) const {
   return row_count(part) > 0 && !Judge(part, filters).empty();
 }

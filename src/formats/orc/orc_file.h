@@ -30,6 +30,7 @@ class OrcFile final : public BulkFile {
     return static_cast<int64_t>(footer_.stripes[static_cast<size_t>(part)].row_count);
   }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
+  ColumnFacts Facts(int part, int column) const override;
   Result<std::unique_ptr<Rows>> ReadPart(int part, std::span<const expr::ExprPtr> filters) override;
 
  private:

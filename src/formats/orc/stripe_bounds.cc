@@ -61,6 +61,26 @@ std::optional<pruning::ColumnBounds> StripeBounds::Bounds(int column) const {
   return Of(column, of_stripes[part_][id], bounds.row_count);
 }
 
+ColumnFacts StripeBounds::Facts(int column) const {
+  ColumnFacts facts;
+  const SqlType& type = file_.schema_.physical.column(column).type;
+  const std::optional<pruning::ColumnBounds> bounds = Bounds(column);
+  if (!bounds || type.is_nested()) return facts;
+  const OrcType& root = file_.footer_.types[0];
+  const int field = FindField(file_.schema_.physical, column, root);
+  if (field >= 0) {
+    // A file without statistics of the column looks like one whose values are all NULL, which says
+    // so.
+    const uint64_t id = root.children[static_cast<size_t>(field)];
+    const ColumnStatistics& statistics = file_.stripe_statistics_[part_][id];
+    if (bounds->null_count > 0 && !statistics.has_null) return facts;
+  }
+  facts.null_count = bounds->null_count;
+  const bool plain_dates = type.kind() == TypeKind::kDate && !file_.hybrid_calendar();
+  if (type.is_integer() || plain_dates) facts.min_max = bounds->min_max;
+  return facts;
+}
+
 std::optional<pruning::ColumnBounds> StripeBounds::Of(int column,
                                                       const ColumnStatistics& statistics,
                                                       int64_t row_count) const {

@@ -19,6 +19,8 @@ class StripeBounds final : public pruning::BoundsSource {
   /// Bounds of a table's column that the file has, from statistics of `row_count` of its rows.
   std::optional<pruning::ColumnBounds> Of(int column, const ColumnStatistics& statistics,
                                           int64_t row_count) const;
+  /// What the stripe's statistics tell exactly: bounds of whole numbers and of dates.
+  ColumnFacts Facts(int column) const;
 
  private:
   std::shared_ptr<arrow::Array> MinMax(const SqlType& type, const OrcType& file_type,

@@ -1,6 +1,7 @@
 #include "formats/parquet/parquet_file.h"
 
 #include <arrow/api.h>
+#include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
 
 #include "formats/parquet/row_group_bounds.h"
@@ -84,13 +85,27 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
 }
 
 Status ParquetFile::Load() {
-  auto parquet_reader = ::parquet::ParquetFileReader::Open(file_, reader_properties_);
-  metadata_ = parquet_reader->metadata();
+  footer_ = ::parquet::ParquetFileReader::Open(file_, reader_properties_);
+  metadata_ = footer_->metadata();
   SLUICE_RETURN_NOT_OK(CheckRowCounts(*metadata_));
-  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(parquet_reader),
-                                                                  arrow_properties_));
-  SLUICE_RETURN_ARROW(reader_->GetSchema(&file_columns_));
+  if (schema_.projection.empty()) return {};
+  SLUICE_RETURN_NOT_OK(LoadFileColumns());
   SLUICE_ASSIGN_OR_RETURN(plan_, MakeReadPlan(schema_, *metadata_->schema(), *file_columns_));
+  return {};
+}
+
+Status ParquetFile::LoadFileColumns() const {
+  if (file_columns_ != nullptr) return {};
+  SLUICE_RETURN_ARROW(::parquet::arrow::FromParquetSchema(metadata_->schema(), arrow_properties_,
+                                                          metadata_->key_value_metadata(),
+                                                          &file_columns_));
+  return {};
+}
+
+Status ParquetFile::LoadReader() {
+  if (reader_ != nullptr) return {};
+  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(footer_),
+                                                                  arrow_properties_));
   return {};
 }
 
@@ -100,9 +115,12 @@ const pruning::RowRanges& ParquetFile::Judge(int part,
       std::equal(filters.begin(), filters.end(), judged_filters_.begin(), judged_filters_.end()))
     return judged_rows_;
   try {
-    judged_rows_ = MatchingRows(
-        {options_, schema_.physical, *file_columns_, *reader_->parquet_reader(), part, pool_},
-        filters);
+    if (filters.empty() || !LoadFileColumns().ok()) {
+      judged_rows_ = {{0, row_count(part)}};
+    } else {
+      judged_rows_ = MatchingRows(
+          {options_, schema_.physical, *file_columns_, footer(), part, pool_}, filters);
+    }
   } catch (const std::exception&) {
     judged_rows_ = {{0, row_count(part)}};  // Damaged statistics prove nothing.
   }
@@ -115,8 +133,18 @@ bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) con
   return row_count(part) > 0 && !Judge(part, filters).empty();
 }
 
+ColumnFacts ParquetFile::Facts(int part, int column) const {
+  try {
+    if (!LoadFileColumns().ok()) return {};
+    return ExactFacts({options_, schema_.physical, *file_columns_, footer(), part, pool_}, column);
+  } catch (const std::exception&) {
+    return {};  // Damaged statistics tell nothing.
+  }
+}
+
 Result<std::unique_ptr<BulkFile::Rows>> ParquetFile::ReadPart(
     int part, std::span<const expr::ExprPtr> filters) {
+  SLUICE_RETURN_NOT_OK(LoadReader());
   pruning::RowRanges wanted;
   if (row_count(part) > 0) wanted = Judge(part, filters);
   return RowGroupRows::Make(

@@ -25,12 +25,20 @@ class ParquetFile final : public BulkFile {
   int part_count() const override { return metadata_->num_row_groups(); }
   int64_t row_count(int part) const override { return metadata_->RowGroup(part)->num_rows(); }
   bool MayMatch(int part, std::span<const expr::ExprPtr> filters) const override;
+  ColumnFacts Facts(int part, int column) const override;
   Result<std::unique_ptr<Rows>> ReadPart(int part, std::span<const expr::ExprPtr> filters) override;
 
  private:
   ParquetFile(ParquetOptions options, ReadSchema schema,
               std::shared_ptr<arrow::io::RandomAccessFile> file, arrow::MemoryPool* pool);
   Status Load();
+  // Made when they are first needed: rows are counted, and their statistics looked at, by the
+  // footer alone, which of a small file takes less time than either.
+  Status LoadFileColumns() const;
+  Status LoadReader();
+  ::parquet::ParquetFileReader& footer() const {
+    return reader_ != nullptr ? *reader_->parquet_reader() : *footer_;
+  }
   /// The rows of `part` that may pass; all when nothing can be told.
   const pruning::RowRanges& Judge(int part, std::span<const expr::ExprPtr> filters) const;
 
@@ -40,9 +48,10 @@ class ParquetFile final : public BulkFile {
   arrow::MemoryPool* const pool_;
   const ::parquet::ReaderProperties reader_properties_;
   const ::parquet::ArrowReaderProperties arrow_properties_;
+  std::unique_ptr<::parquet::ParquetFileReader> footer_;  // Until reader_ has it.
   std::unique_ptr<::parquet::arrow::FileReader> reader_;
   std::shared_ptr<::parquet::FileMetaData> metadata_;
-  std::shared_ptr<arrow::Schema> file_columns_;
+  mutable std::shared_ptr<arrow::Schema> file_columns_;
   ReadPlan plan_;
   // What was asked last: a part is judged, then read.
   mutable int judged_part_ = -1;

@@ -278,6 +278,26 @@ class ChunkBounds final : public pruning::BoundsSource {
   const std::unique_ptr<::parquet::RowGroupMetaData> row_group_;
 };
 
+// Whether bounds of the column, once converted, are values that it has.
+bool HasExactBounds(const RowGroupView& view, int column, int leaf_index) {
+  const SqlType& type = view.physical.column(column).type;
+  const ::parquet::ColumnDescriptor& leaf = *view.reader.metadata()->schema()->Column(leaf_index);
+  // Those of wall times are widened where the zone has an offset.
+  if (leaf.physical_type() == ::parquet::Type::INT96)
+    return type.kind() == TypeKind::kTimestampLtz ||
+           WallClock(view.options.wall_clock_zone).is_utc();
+  if (leaf.physical_type() != ::parquet::Type::INT32 &&
+      leaf.physical_type() != ::parquet::Type::INT64) {
+    return false;
+  }
+  // Rescaling may fail for values between the bounds, which must be told.
+  if (type.kind() == TypeKind::kDecimal && leaf.type_scale() != type.scale()) return false;
+  const auto statistics =
+      view.reader.metadata()->RowGroup(view.part)->ColumnChunk(leaf_index)->statistics();
+  return statistics != nullptr && statistics->is_min_value_exact().value_or(true) &&
+         statistics->is_max_value_exact().value_or(true);
+}
+
 // The bounds of one page of the only column that a filter uses.
 class PageBounds final : public pruning::BoundsSource {
  public:
@@ -361,6 +381,17 @@ class PageJudge {
 };
 
 }  // namespace
+
+ColumnFacts ExactFacts(const RowGroupView& view, int column) {
+  ColumnFacts facts;
+  const std::optional<ColumnBounds> bounds = ChunkBounds(view).Bounds(column);
+  if (!bounds) return facts;
+  if (bounds->null_count <= bounds->row_count) facts.null_count = bounds->null_count;
+  if (bounds->min_max == nullptr || bounds->min_max->null_count() > 0) return facts;
+  const auto place = FindFlatLeaf(view, column);
+  if (HasExactBounds(view, column, place->leaf)) facts.min_max = bounds->min_max;
+  return facts;
+}
 
 RowRanges MatchingRows(const RowGroupView& view, std::span<const expr::ExprPtr> filters) {
   const ChunkBounds chunks(view);

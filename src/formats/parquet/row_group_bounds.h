@@ -7,6 +7,7 @@
 #include <parquet/file_reader.h>
 
 #include "expr/expr.h"
+#include "formats/format.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/pruning/row_ranges.h"
 #include "types/schema.h"
@@ -28,6 +29,11 @@ struct RowGroupView {
 /// each filter. Reads the latter two only when the first do not decide. May throw what the Parquet
 /// library throws.
 pruning::RowRanges MatchingRows(const RowGroupView& view, std::span<const expr::ExprPtr> filters);
+
+/// What the footer tells exactly of a column of `physical`. Bounds only of columns stored as
+/// integers, and of INT96 ones of our own files: those of floating numbers leave out NaN, those of
+/// texts may be cut short. May throw what the Parquet library throws.
+ColumnFacts ExactFacts(const RowGroupView& view, int column);
 
 /// Keys of a column chunk under which our writer keeps the bounds of INT96 columns, for which
 /// Parquet has no order: "seconds nanoseconds" of the instant.

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "expr/key_split.h"
+#include "expr/one_group.h"
 #include "expr/sort.h"
 #include "runtime/operators/rows_in_state.h"
 #include "types/arrow_status.h"
@@ -168,7 +169,11 @@ Status HashAggregateOperator::ApplyBatch(const Batch& batch,
 
 Status HashAggregateOperator::AddToGroups(const Batch& batch,
                                           const std::vector<int32_t>& group_of_row) {
-  for (const int32_t group : group_of_row) ++rows_of_group_[static_cast<size_t>(group)];
+  if (const auto group = expr::OneGroup(group_of_row)) {
+    rows_of_group_[static_cast<size_t>(*group)] += batch.row_count();
+  } else {
+    for (const int32_t of_row : group_of_row) ++rows_of_group_[static_cast<size_t>(of_row)];
+  }
   for (size_t i = 0; i < accumulators_.size(); ++i) {
     SLUICE_RETURN_NOT_OK(
         expr::AddRows(spec_.calls[i], *accumulators_[i], *batch.rows(), group_of_row, eval_));

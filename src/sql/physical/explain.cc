@@ -39,6 +39,21 @@ std::string PartitionText(const ScanNode& scan) {
   return "partitions=[" + Join(partitions, ", ") + "]";
 }
 
+/// What the source makes instead of rows, and the names of that.
+std::string AggregatesText(const ScanNode& scan, std::string* fields) {
+  const Schema physical = scan.table->PhysicalSchema();
+  std::vector<std::string> keys;
+  for (const int key : scan.aggregates->keys) keys.push_back(physical.column(key).name);
+  std::vector<std::string> functions;
+  for (const expr::AggregateCall& call : scan.aggregates->calls)
+    functions.push_back(call.ToString(physical));
+  std::vector<std::string> names = keys;
+  names.insert(names.end(), functions.begin(), functions.end());
+  *fields = Join(names, ", ");
+  return "aggregates=[grouping=[" + Join(keys, ", ") + "], functions=[" + Join(functions, ", ") +
+         "]]";
+}
+
 std::string ScanText(const ScanNode& scan, bool physical) {
   std::string table = "[" + scan.path.catalog + ", " + scan.path.database + ", " + scan.path.object;
   if (!physical) return "LogicalTableScan(table=[" + table + "]])";
@@ -52,14 +67,17 @@ std::string ScanText(const ScanNode& scan, bool physical) {
       filters.push_back(filter->ToString(scan.table->PhysicalSchema()));
     table += ", filter=[" + Join(filters, " AND ") + "]";
   }
-  if (scan.schema.column_count() < static_cast<int>(scan.table->columns.size())) {
+  if (!scan.aggregates &&
+      scan.schema.column_count() < static_cast<int>(scan.table->columns.size())) {
     table += ", project=[" + Names(scan.schema) + "]";
   }
+  std::string fields = Names(scan.schema);
+  if (scan.aggregates) table += ", " + AggregatesText(scan, &fields);
   if (scan.limit && scan.limit_used) table += ", limit=[" + std::to_string(*scan.limit) + "]";
   if (scan.watermark) {
     table += ", watermark=[" + scan.watermark->ToString(scan.table->SourceSchema()) + "]";
   }
-  return "TableSourceScan(table=[" + table + "]], fields=[" + Names(scan.schema) + "])";
+  return "TableSourceScan(table=[" + table + "]], fields=[" + fields + "])";
 }
 
 std::string AggregateText(const AggregateNode& aggregate) {

@@ -75,8 +75,11 @@ Result<JobBuilder::Stream> JobBuilder::BuildAggregate(AggregateNode& aggregate) 
   settings.eval = {context_.eval.session_zone, context_.eval.fixed_now_ms};
   const int parallelism = ParallelismOf(stream);
   std::vector<int> key_columns;  // By which the exchange routes.
-  if (parallelism > 1 && !settings.streaming && !settings.input_changes &&
-      std::all_of(settings.calls.begin(), settings.calls.end(), HasPartialState)) {
+  if (const ScanNode* scan = aggregate.inputs[0]->If<ScanNode>(); scan && scan->aggregates) {
+    settings.phase = runtime::AggregatePhase::kFinal;  // The source has done the other part.
+    for (size_t i = 0; i < settings.keys.size(); ++i) key_columns.push_back(static_cast<int>(i));
+  } else if (parallelism > 1 && !settings.streaming && !settings.input_changes &&
+             std::all_of(settings.calls.begin(), settings.calls.end(), HasPartialState)) {
     runtime::AggregateSpec partial = settings;
     partial.phase = runtime::AggregatePhase::kPartial;
     settings.phase = runtime::AggregatePhase::kFinal;

@@ -26,6 +26,14 @@ struct OutputColumn {
   int index = 0;  // Into the decoded columns, the partition keys, or FileMetadata.
 };
 
+/// Aggregates by partition that are made instead of rows.
+struct FileAggregates {
+  std::vector<int> keys;  // Partition keys, by position.
+  std::vector<expr::AggregateCall> calls;
+  std::vector<std::optional<OutputColumn>> arguments;  // One a call, of the file or the partition.
+  bool told_by_files = true;                           // Mostly; else rows are to be read.
+};
+
 struct FileSourceSpec {
   std::string table_identifier;
   SourceOptions options;
@@ -51,6 +59,7 @@ struct FileSourceSpec {
 
   std::vector<expr::ExprPtr> filters;  // Over read_schema.physical, for formats with statistics.
   std::optional<int64_t> limit_rows;
+  std::optional<FileAggregates> aggregates;
 
   runtime::RowTransform transform;
   runtime::WatermarkSettings watermark;

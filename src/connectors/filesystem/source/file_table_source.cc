@@ -8,6 +8,8 @@
 
 #include "connectors/filesystem/partition/partition_path.h"
 #include "connectors/filesystem/source/file_source.h"
+#include "connectors/filesystem/source/partition_equalities.h"
+#include "connectors/filesystem/source/split_aggregator.h"
 
 namespace sluice::connectors::filesystem {
 
@@ -89,25 +91,31 @@ class FileTableSource final : public TableSource {
   }
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitions() override {
-    return ListPartitionsThat(KeyFilter());
+    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
+    return KeepPartitions(spec_.listing->ListPartitions());
   }
 
   Result<std::optional<std::vector<PartitionValues>>> ListPartitionsFor(
       const expr::ExprPtr& predicate) override {
+    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
+    if (const auto texts = EqualitiesOf(predicate, table_.partition_keys.size())) {
+      auto named = spec_.listing->FindPartitions(*texts);
+      if (!named.ok()) return KeepPartitions(named.status());
+      if (*named) return KeepPartitions(std::move(**named));
+    }
     std::vector<std::vector<expr::ExprPtr>> by_key(table_.partition_keys.size());
     for (const expr::ExprPtr& conjunct : expr::SplitConjuncts(predicate)) {
       const std::vector<int> used = expr::UsedColumns(*conjunct);
       if (used.size() == 1) by_key[static_cast<size_t>(used[0])].push_back(conjunct);
     }
-    return ListPartitionsThat(
+    return KeepPartitions(spec_.listing->ListPartitions(
         [this, &by_key](size_t key, const std::vector<std::optional<std::string>>& values) {
           return ValuesThatPass(by_key[key], key, values);
-        });
+        }));
   }
 
-  Result<std::optional<std::vector<PartitionValues>>> ListPartitionsThat(const KeyFilter& keep) {
-    if (table_.partition_keys.empty()) return std::optional<std::vector<PartitionValues>>();
-    auto known = spec_.listing->ListPartitions(keep);
+  Result<std::optional<std::vector<PartitionValues>>> KeepPartitions(
+      Result<std::vector<PartitionDirectory>> known) {
     // On a file system that is not built yet a query can be planned; running it is refused.
     if (known.status().code() == StatusCode::kUnsupported) {
       return std::optional<std::vector<PartitionValues>>();
@@ -151,6 +159,37 @@ class FileTableSource final : public TableSource {
 
   bool ApplyLimit(int64_t rows) override {
     spec_.limit_rows = rows;
+    return true;
+  }
+
+  bool ApplyAggregates(const SourceAggregates& aggregates) override {
+    if (!bounded() || !spec_.is_bulk() || !format_.read_kinds.insert_only() || spec_.limit_rows ||
+        !spec_.filters.empty()) {
+      return false;
+    }
+    FileAggregates planned;
+    planned.calls = aggregates.calls;
+    std::vector<int> projection;
+    for (const expr::AggregateCall& call : planned.calls) {
+      if (!PlanArgument(call, &projection, &planned)) return false;
+    }
+    arrow::FieldVector fields;
+    for (const int index : aggregates.keys) {
+      planned.keys.push_back(PartitionIndex(index));
+      fields.push_back(arrow::field(table_.physical.column(index).name,
+                                    table_.physical.column(index).type.ToArrow()));
+    }
+    for (size_t i = 0; i < planned.calls.size(); ++i) {
+      const auto accumulator =
+          expr::MakeAccumulator(planned.calls[i], arrow::default_memory_pool());
+      if (!accumulator.ok()) return false;
+      fields.push_back(
+          arrow::field("accumulator" + std::to_string(i), (*accumulator)->state_type()));
+    }
+    fields.push_back(arrow::field("rows", arrow::int64()));
+    spec_.read_schema.projection = std::move(projection);
+    spec_.output_schema = arrow::schema(std::move(fields));
+    spec_.aggregates = std::move(planned);
     return true;
   }
 
@@ -198,6 +237,31 @@ class FileTableSource final : public TableSource {
     }
     for (const auto& [row, column] : bad) pass[row] = true;
     return pass;
+  }
+
+  /// Adds the column that `call` aggregates, none for COUNT(*), to `planned`; columns of files go
+  /// into `projection`. False when the source cannot do the call.
+  bool PlanArgument(const expr::AggregateCall& call, std::vector<int>* projection,
+                    FileAggregates* planned) const {
+    const bool sum = call.name == "SUM" || call.name == "AVG";
+    const bool known = call.name == "COUNT" || call.name == "MIN" || call.name == "MAX" || sum;
+    if (!known || call.distinct || call.filter != nullptr || call.arguments.size() > 1)
+      return false;
+    std::optional<OutputColumn>& argument = planned->arguments.emplace_back();
+    if (call.arguments.empty()) return true;
+    if (call.arguments[0]->kind() != expr::ExprKind::kColumn) return false;
+    const int index = static_cast<const expr::ColumnExpr&>(*call.arguments[0]).index();
+    if (const int key = PartitionIndex(index); key >= 0) {
+      argument = {OutputColumn::From::kPartition, key};
+      return !sum;
+    }
+    planned->told_by_files =
+        planned->told_by_files && !sum && FilesMayTell(call, call.arguments[0]->type());
+    const int column = file_index_[static_cast<size_t>(index)];
+    const auto at = std::find(projection->begin(), projection->end(), column);
+    argument = {OutputColumn::From::kFile, static_cast<int>(at - projection->begin())};
+    if (at == projection->end()) projection->push_back(column);
+    return true;
   }
 
   int PartitionIndex(int column) const {

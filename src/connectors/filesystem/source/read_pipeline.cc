@@ -4,9 +4,14 @@
 
 #include <arrow/record_batch.h>
 
+#include "connectors/filesystem/source/split_aggregator.h"
+
 namespace sluice::connectors::filesystem {
 
 namespace {
+
+// Of a container, in one job: some 50 us each.
+constexpr size_t kBatchesAtOnce = 4;
 
 std::shared_ptr<ReadUnit> FailedUnit(Status status) {
   auto unit = std::make_shared<ReadUnit>();
@@ -71,10 +76,16 @@ void ReadPipeline::StartFetch() {
 
 void ReadPipeline::Fetch(std::shared_ptr<OpenSplitState> open) {
   std::vector<std::shared_ptr<ReadUnit>> units;
-  if (open->splits.size() > 1) {
+  if (spec_->aggregates && spec_->aggregates->told_by_files) {
+    units = FetchAggregates(*open);
+  } else if (open->splits.size() > 1) {
     units = FetchGroup(open.get());
   } else {
-    units.push_back(FetchOne(open.get()));
+    // Several batches a time where they come decoded: a reader is woken less often.
+    do {
+      units.push_back(FetchOne(open.get()));
+    } while (units.size() < kBatchesAtOnce && units.back()->fetched.rows && !spec_->aggregates &&
+             !units.back()->fetched.last);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -139,6 +150,31 @@ std::vector<std::shared_ptr<ReadUnit>> ReadPipeline::FetchGroup(OpenSplitState* 
     joined->fetched.bytes_read += split.file.size_bytes;
   }
   return units;
+}
+
+std::vector<std::shared_ptr<ReadUnit>> ReadPipeline::FetchAggregates(const OpenSplitState& open) {
+  auto made = SplitAggregator::Make(spec_, settings_.memory_pool);
+  if (!made.ok()) return {FailedUnit(made.status())};
+  auto unit = std::make_shared<ReadUnit>();
+  unit->fetched.last = true;
+  unit->split_count = 0;
+  Status status;
+  for (const FileSplit& split : open.splits) {
+    status = (*made)->Add(split);
+    if (!status.ok()) break;
+    unit->fetched.position = split.end;
+    unit->fetched.bytes_read += split.file.size_bytes;
+    ++unit->split_count;
+  }
+  if (!status.ok()) {
+    // What was begun is not to be told; the job fails with the next unit anyway.
+    if (unit->split_count == 0) return {FailedUnit(std::move(status))};
+    return {std::move(unit), FailedUnit(std::move(status))};
+  }
+  auto rows = (*made)->Finish();
+  if (!rows.ok()) return {FailedUnit(rows.status())};
+  unit->fetched.rows = std::move(*rows);
+  return {std::move(unit)};
 }
 
 void ReadPipeline::SplitUp(const std::shared_ptr<ReadUnit>& unit) {
@@ -248,6 +284,10 @@ Status ReadPipeline::Decode(ReadUnit* unit) {
     decoders_.push_back(std::move(decoder));
   }
   if (unit->failed || decoded.row_count() == 0) return {};
+  if (spec_->aggregates) {
+    unit->out.rows = std::move(decoded);
+    return {};
+  }
   SLUICE_ASSIGN_OR_RETURN(Batch complete, unit->columns->Complete(decoded));
   SLUICE_ASSIGN_OR_RETURN(unit->out, spec_->transform(std::move(complete)));
   return {};

@@ -78,6 +78,8 @@ class ReadPipeline : public std::enable_shared_from_this<ReadPipeline> {
   Status FetchInto(OpenSplitState* open, ReadUnit* unit);
   std::shared_ptr<ReadUnit> FetchOne(OpenSplitState* open);
   std::vector<std::shared_ptr<ReadUnit>> FetchGroup(OpenSplitState* open);
+  /// The aggregates of all splits in one unit; a split that fails gets one of its own behind it.
+  std::vector<std::shared_ptr<ReadUnit>> FetchAggregates(const OpenSplitState& open);
   Status OpenColumns(OpenSplitState* open);
   /// Puts a unit for each file in the place of `unit`.
   void SplitUp(const std::shared_ptr<ReadUnit>& unit);

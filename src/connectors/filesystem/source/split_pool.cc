@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kSmallFileBytes = 64 << 10;
 constexpr int64_t kGroupBytes = 256 << 10;
 constexpr size_t kGroupFiles = 64;
+// Of splits of any size: what waking a reader costs is small beside opening so many files.
+constexpr size_t kGroupSplits = 16;
 
 bool IsSmallFile(const FileSplit& split) {
   return split.file.size_bytes <= kSmallFileBytes && split.begin == 0 &&
@@ -41,16 +43,19 @@ SplitPool::Taken SplitPool::Take(int) {
   Taken taken;
   taken.frozen = frozen_;
   if (frozen_ || splits_.empty()) return taken;
-  const bool grouped = group_readers_ > 0 && IsSmallFile(splits_.front());
+  const bool any = groups_ == Groups::kAny;
+  const bool grouped = group_readers_ > 0 && (any || IsSmallFile(splits_.front()));
   // To the end every reader is to find work.
-  const size_t most =
-      grouped ? std::min(kGroupFiles, 1 + splits_.size() / (2 * group_readers_)) : 1;
+  const size_t most = grouped ? std::min(any ? kGroupSplits : kGroupFiles,
+                                         1 + splits_.size() / (2 * group_readers_))
+                              : 1;
   int64_t bytes = 0;
   while (taken.splits.size() < most && !splits_.empty()) {
     const FileSplit& next = splits_.front();
     bytes += next.file.size_bytes;
-    const bool fits = taken.splits.empty() || (bytes <= kGroupBytes && IsSmallFile(next) &&
-                                               next.partition == taken.splits.front().partition);
+    const bool fits = any || taken.splits.empty() ||
+                      (bytes <= kGroupBytes && IsSmallFile(next) &&
+                       next.partition == taken.splits.front().partition);
     if (!fits) break;
     taken.splits.push_back(std::move(splits_.front()));
     splits_.pop_front();

@@ -20,13 +20,21 @@ class SplitPool {
   void AddFirst(std::vector<FileSplit> splits);
 
   struct Taken {
-    /// One, or several small whole text files of one partition.
+    /// One, or several that may go together.
     std::vector<FileSplit> splits;
     bool frozen = false;  // None is handed out now; the reader is woken when that ends.
   };
   Taken Take(int reader);
-  /// Small files may be handed out together, to `reader_count` readers that all want some.
-  void AllowGroups(int reader_count) { group_readers_ = static_cast<size_t>(reader_count); }
+  /// Which splits may be handed out together.
+  enum class Groups {
+    kSmallFiles,  // Whole text files of one partition.
+    kAny,         // A few, whatever they are.
+  };
+  /// To `reader_count` readers that all want some.
+  void AllowGroups(int reader_count, Groups groups) {
+    group_readers_ = static_cast<size_t>(reader_count);
+    groups_ = groups;
+  }
   void Freeze();
   void Thaw();
   std::vector<FileSplit> Pending() const;
@@ -41,6 +49,7 @@ class SplitPool {
   std::deque<FileSplit> splits_;
   bool frozen_ = false;
   size_t group_readers_ = 0;  // 0: no groups.
+  Groups groups_ = Groups::kSmallFiles;
   std::map<int, std::function<void()>> wakes_;
 };
 

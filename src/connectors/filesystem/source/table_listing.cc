@@ -1,6 +1,7 @@
 #include "connectors/filesystem/source/table_listing.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <thread>
 
@@ -15,9 +16,22 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kListingThreads = 16;
+constexpr unsigned kDiskThreads = 4;
+constexpr size_t kManyDirectories = 128;
+// Looking for a name costs a store two requests, some fifteen at a time; listing a thousand names
+// costs one.
+constexpr size_t kMostNames = 64;
 constexpr int kListingTries = 20;
 // Only replacements that follow each other without a pause need more than two.
 constexpr int kMostListings = 20;
+
+// Nobody escapes these in the name of a directory; of all others some writer does.
+bool IsPlain(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+}
 
 Result<OverwriteMarker> ReadMarker(fs::FileSystem& file_system, const fs::FileInfo& found) {
   SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenFound(found));
@@ -27,19 +41,82 @@ Result<OverwriteMarker> ReadMarker(fs::FileSystem& file_system, const fs::FileIn
 
 }  // namespace
 
+Status TableListing::CheckRoot(bool* is_there) const {
+  const auto root = file_system_->Stat(root_);
+  *is_there = root.ok();
+  if (root.status().code() == StatusCode::kNotFound) return {};
+  SLUICE_RETURN_NOT_OK(root.status());
+  if (root->is_directory) return {};
+  return Status::DataError(
+      "The path " + root_ +
+      " of a partitioned table is a file. Set 'path' to the directory that holds the "
+      "partition directories.");
+}
+
+bool TableListing::HasCertainName(std::string_view key, std::string_view text) const {
+  return IsPlain(key) && !fs::IsHiddenName(key) && IsPlain(text) && text != default_name_;
+}
+
+Result<std::optional<std::vector<PartitionDirectory>>> TableListing::FindPartitions(
+    const std::vector<std::vector<std::string>>& texts) const {
+  std::vector<PartitionValues> wanted = {PartitionValues(keys_.size())};
+  for (size_t key = 0; key < keys_.size(); ++key) {
+    std::vector<PartitionValues> longer;
+    for (const std::string& text : std::set<std::string>(texts[key].begin(), texts[key].end())) {
+      if (!HasCertainName(keys_[key], text))
+        return std::optional<std::vector<PartitionDirectory>>();
+      for (PartitionValues values : wanted) {
+        values[key] = text;
+        longer.push_back(std::move(values));
+      }
+    }
+    wanted = std::move(longer);
+    if (wanted.size() > kMostNames) return std::optional<std::vector<PartitionDirectory>>();
+  }
+  std::vector<PartitionDirectory> named;
+  std::vector<size_t> order(keys_.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  do {
+    for (const PartitionValues& values : wanted) {
+      std::string path = root_;
+      for (const size_t key : order)
+        path += "/" + PartitionDirectoryName(keys_[key], values[key], default_name_);
+      named.push_back({std::move(path), values});
+    }
+    if (named.size() > kMostNames) return std::optional<std::vector<PartitionDirectory>>();
+  } while (std::next_permutation(order.begin(), order.end()));
+  return OnlyThere(std::move(named));
+}
+
+Result<std::optional<std::vector<PartitionDirectory>>> TableListing::OnlyThere(
+    std::vector<PartitionDirectory> named) const {
+  std::vector<PartitionDirectory> found;
+  bool is_there = false;
+  SLUICE_RETURN_NOT_OK(CheckRoot(&is_there));
+  if (!is_there) return std::optional(std::move(found));
+  std::vector<std::string> paths;
+  for (const PartitionDirectory& partition : named) paths.push_back(partition.path);
+  const auto answers = AskMany(paths, [this](const std::string& path) -> Listing {
+    SLUICE_ASSIGN_OR_RETURN(fs::FileInfo info, file_system_->Stat(path));
+    return std::vector<fs::FileInfo>{std::move(info)};
+  });
+  for (size_t i = 0; i < named.size(); ++i) {
+    if (answers[i].status().code() == StatusCode::kNotFound) continue;
+    // What is in the way is told, or passed by, by listing.
+    if (!answers[i].ok() || !answers[i]->front().is_directory)
+      return std::optional<std::vector<PartitionDirectory>>();
+    found.push_back(std::move(named[i]));
+  }
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return a.path < b.path; });
+  return std::optional(std::move(found));
+}
+
 Result<std::vector<PartitionDirectory>> TableListing::ListPartitions(const KeyFilter& keep) const {
   std::vector<PartitionDirectory> partitions;
-  const auto root = file_system_->Stat(root_);
-  if (!root.ok()) {
-    if (root.status().code() == StatusCode::kNotFound) return partitions;
-    return root.status();
-  }
-  if (!root->is_directory) {
-    return Status::DataError(
-        "The path " + root_ +
-        " of a partitioned table is a file. Set 'path' to the directory that holds the "
-        "partition directories.");
-  }
+  bool is_there = false;
+  SLUICE_RETURN_NOT_OK(CheckRoot(&is_there));
+  if (!is_there) return partitions;
   std::vector<Level> level = {
       {root_, PartitionValues(keys_.size()), std::vector<bool>(keys_.size()), 0}};
   for (size_t depth = 0; depth < keys_.size(); ++depth) {
@@ -158,10 +235,13 @@ std::vector<TableListing::Listing> TableListing::AskMany(
   const auto work = [&] {
     for (size_t i = next++; i < directories.size(); i = next++) answers[i] = ask(directories[i]);
   };
-  // A disk answers at once; from a store each answer takes a journey.
-  const size_t helpers = file_system_->has_directories() || directories.empty()
-                             ? 0
-                             : std::min(directories.size() - 1, kListingThreads - 1);
+  // From a store each answer takes a journey. A disk answers at once, some 10 us a directory: only
+  // many are worth a second thread.
+  const size_t most = !file_system_->has_directories() ? kListingThreads
+                      : directories.size() < kManyDirectories
+                          ? 1
+                          : std::clamp(std::thread::hardware_concurrency(), 1U, kDiskThreads);
+  const size_t helpers = directories.empty() ? 0 : std::min(directories.size(), most) - 1;
   std::vector<std::thread> threads;
   for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
   work();

@@ -48,6 +48,11 @@ class TableListing {
   }
   /// Only those that pass `keep` (may be empty) at every level.
   Result<std::vector<PartitionDirectory>> ListPartitions(const KeyFilter& keep) const;
+  /// The partitions that have, for each key, one of the texts `texts[key]`: looked for by name, in
+  /// any order of the keys, instead of listed. nullopt where their names are not certain or too
+  /// many, and only listing finds them all (docs/decisions/0023).
+  Result<std::optional<std::vector<PartitionDirectory>>> FindPartitions(
+      const std::vector<std::vector<std::string>>& texts) const;
   /// Visible files at any depth below `directory` (which may be a file itself), sorted by path. A
   /// directory that vanishes meanwhile has none, `directory` itself must be there. On object stores
   /// all old or all new files where INSERT OVERWRITE is replacing them.
@@ -64,6 +69,7 @@ class TableListing {
   const std::string& root() const { return root_; }
 
  private:
+  Status CheckRoot(bool* is_there) const;
   /// Whatever the pattern says.
   Listing ListVisible(const std::string& directory) const;
   /// A directory on the way to partitions, with the keys that its path has given.
@@ -74,6 +80,11 @@ class TableListing {
     size_t last_key = 0;  // That the last component has given.
   };
   Status KeepWanted(const KeyFilter& keep, std::vector<Level>* level) const;
+  /// Those of `named` that are directories; nullopt when only listing can tell.
+  Result<std::optional<std::vector<PartitionDirectory>>> OnlyThere(
+      std::vector<PartitionDirectory> named) const;
+  /// Whether a value's directory has one name only, whoever has written it.
+  bool HasCertainName(std::string_view key, std::string_view text) const;
   void Descend(const Level& parent, const std::vector<fs::FileInfo>& entries,
                std::vector<Level>* children) const;
   std::vector<Listing> ListMany(const std::vector<std::string>& directories) const;

@@ -67,6 +67,18 @@ class TableListingTest : public ::testing::Test {
     return paths;
   }
 
+  /// Paths of those found by name, "listed" when names do not do.
+  std::vector<std::string> Named(const std::vector<std::vector<std::string>>& texts) {
+    const TableListing listing(disks_, directory_.Path("t"), {"day", "hour"}, "__NONE__", {});
+    const auto partitions = listing.FindPartitions(texts);
+    EXPECT_TRUE(partitions.ok()) << partitions.status().ToString();
+    if (!*partitions) return {"listed"};
+    std::vector<std::string> paths;
+    for (const PartitionDirectory& partition : **partitions)
+      paths.push_back(partition.path.substr(directory_.Path("t/").size()));
+    return paths;
+  }
+
   TemporaryDirectory directory_;
   std::shared_ptr<CountingDisks> disks_ = std::make_shared<CountingDisks>();
 };
@@ -94,6 +106,30 @@ TEST_F(TableListingTest, KeysMayComeInAnotherOrder) {
   directory_.Write("t/hour=08/day=4/a", "x\n");
   EXPECT_THAT(Paths(Only(0, "4")), ElementsAre("hour=08/day=4"));
   EXPECT_THAT(Paths(Only(1, "07")), ElementsAre("day=1/hour=07", "day=2/hour=07", "day=3/hour=07"));
+}
+
+TEST_F(TableListingTest, PartitionsAreFoundByName) {
+  directory_.Write("t/hour=08/day=1/a", "x\n");
+  EXPECT_THAT(Named({{"1", "4"}, {"08", "09", "08"}}),
+              ElementsAre("day=1/hour=08", "hour=08/day=1"));
+  EXPECT_THAT(Named({{"2"}, {"8"}}), IsEmpty());
+  EXPECT_EQ(disks_->listed, 0);
+  const TableListing missing(disks_, directory_.Path("none"), {"day"}, "__NONE__", {});
+  EXPECT_THAT(**missing.FindPartitions({{"1"}}), IsEmpty());
+}
+
+TEST_F(TableListingTest, UncertainNamesAreListed) {
+  directory_.Write("t/day=5", "in the way");
+  for (const char* text : {"", "__NONE__", "a b", "50%", "a/b", "\xC3\xA9", "1:00", "a=b"}) {
+    EXPECT_THAT(Named({{"1"}, {text}}), ElementsAre("listed")) << text;
+  }
+  const std::vector<std::string> many(40, "1");
+  EXPECT_THAT(Named({many, {"07"}}), ElementsAre("day=1/hour=07"));
+  std::vector<std::string> different;
+  for (int i = 0; i < 40; ++i) different.push_back(std::to_string(i));
+  EXPECT_THAT(Named({different, {"07"}}), ElementsAre("listed"));
+  const TableListing odd(disks_, directory_.Path("t"), {"da y"}, "__NONE__", {});
+  EXPECT_FALSE(odd.FindPartitions({{"1"}})->has_value());
 }
 
 TEST_F(TableListingTest, NamesAreListedWithoutLookingAtFiles) {
