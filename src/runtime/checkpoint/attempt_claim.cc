@@ -74,7 +74,8 @@ void WriteOwner(const std::string& path) { std::ofstream(path) << Owner::Self().
 }  // namespace
 
 Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& directory,
-                                                         fs::Disk* disk, bool wait) {
+                                                         fs::Disk* disk, bool wait,
+                                                         const std::function<Status()>& sync) {
   const std::string id = Hex16(Random(Random::SystemSeed()).Next());
   const std::string folder = directory + "/" + std::string(kPrefix) + id;
   SLUICE_RETURN_NOT_OK(CheckDisk(disk->MakeDirectory(folder), "create", folder));
@@ -99,7 +100,7 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
     }
     (void)disk->RemoveTree(path);  // What stays is removed by the next start.
   }
-  SLUICE_RETURN_NOT_OK(CheckDisk(disk->SyncDirectory(directory), "sync", directory));
+  SLUICE_RETURN_NOT_OK(sync());
   if (wait && may_live) {
     Log(LogLevel::kWarning,
         "An earlier process that has the state " + directory +
