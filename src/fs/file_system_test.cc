@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "fs/all_file_systems.h"
+#include "fs/faulty/faulty_disk.h"
 #include "fs/faulty/faulty_file_systems.h"
 #include "fs/local/local_file_system.h"
 #include "fs/publish_handle.h"
@@ -252,6 +253,17 @@ TEST_P(FileSystemContract, FilesAndFolders) {
   EXPECT_EQ(fs().Stat(Path("a")).status().code(), StatusCode::kNotFound);
 }
 
+TEST_P(FileSystemContract, AnEmptyFileIsWholeAsWell) {
+  ASSERT_TRUE(fs().CreateDirectories(Path("a")).ok());
+  EXPECT_TRUE(fs().WriteWhole(Path("a/f"), "").ok());
+  EXPECT_EQ(fs().Stat(Path("a/f"))->size_bytes, 0);
+  EXPECT_TRUE(fs().WriteWhole(Path("a/f"), "one").ok());
+  EXPECT_TRUE(fs().WriteWhole(Path("a/f"), "").ok());
+  EXPECT_EQ(Content(Path("a/f")), "");
+  EXPECT_THAT(Names(Path("a")), ElementsAre("f"));
+  EXPECT_EQ(fs().WriteWhole(Path("nothing/f"), "").code(), StatusCode::kNotFound);
+}
+
 TEST_P(FileSystemContract, ExchangeSwapsTwoFolders) {
   ASSERT_TRUE(fs().CreateDirectories(Path("old")).ok());
   ASSERT_TRUE(fs().CreateDirectories(Path("new")).ok());
@@ -276,6 +288,29 @@ TEST(LocalFileSystemTest, DeleteTreeDoesNotFollowLinks) {
             0);
   ASSERT_TRUE(fs.DeleteTree(machine.root() + "/gone").ok());
   EXPECT_TRUE(fs.Stat(machine.root() + "/kept/f").ok());
+}
+
+TEST(LocalFileSystemTest, SyncsManyTogetherAndTellsWhichOneFailed) {
+  LocalMachine machine;
+  FaultyDisk faulty(1);
+  const auto session = faulty.NewSession();
+  ASSERT_EQ(session->MakeDirectory("/d"), 0);
+  const std::pair<Disk*, std::string> places[] = {{&RealDisk(), machine.root()},
+                                                  {session.get(), "/d"}};
+  for (const auto& [disk, root] : places) {
+    const int a = disk->OpenNew(root + "/a");
+    const int b = disk->OpenNew(root + "/b");
+    ASSERT_GE(std::min(a, b), 0);
+    EXPECT_EQ(disk->WriteAt(a, 0, "x"), 1);
+    size_t failed = 0;
+    EXPECT_EQ(disk->SyncTogether({a, b}, {root}, &failed), 0);
+    EXPECT_EQ(disk->SyncTogether({a, b}, {root, root + "/c"}, &failed), -ENOENT);
+    EXPECT_EQ(failed, 3U);
+    EXPECT_EQ(disk->SyncTogether({a, 1 << 20}, {root}, &failed), -EBADF);
+    EXPECT_EQ(failed, 1U);
+    EXPECT_EQ(disk->Close(a), 0);
+    EXPECT_EQ(disk->Close(b), 0);
+  }
 }
 
 TEST(LocalFileSystemTest, ErrorsSayPathReasonAndWhatToDo) {

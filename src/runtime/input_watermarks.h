@@ -21,7 +21,6 @@ class InputWatermarks {
   void OnWatermark(size_t input, int64_t millis);
   void OnIdle(size_t input, bool idle) { inputs_[input].idle = idle; }
   void OnEnd(size_t input) { inputs_[input].ended = true; }
-  bool input_idle(size_t input) const { return inputs_[input].idle; }
 
   /// The new watermark when it has moved since the last call.
   std::optional<int64_t> Advance();

@@ -372,11 +372,9 @@ Result<StepResult> Task::ReadInputs() {
 }
 
 Status Task::Deliver(size_t input, StreamElement element) {
+  // Rows alone do not make an idle input active: writers report at every checkpoint, with rows from
+  // their readers or without.
   if (Batch* const batch = std::get_if<Batch>(&element)) {
-    if (watermarks_.input_idle(input)) {
-      watermarks_.OnIdle(input, false);
-      SLUICE_RETURN_NOT_OK(DeliverEventTime());
-    }
     return outputs_of_[0]->Deliver(parts_.inputs[input].input_index, std::move(*batch));
   }
   if (const auto* watermark = std::get_if<Watermark>(&element)) {

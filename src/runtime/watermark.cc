@@ -1,17 +1,42 @@
 #include "runtime/watermark.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sluice::runtime {
 
 SplitWatermarks::SplitWatermarks(const WatermarkSettings& settings, const Clock* clock)
-    : settings_(settings), clock_(clock), emitted_ms_(kMinWatermarkMs) {}
+    : settings_(settings),
+      clock_(clock),
+      emitted_ms_(kMinWatermarkMs),
+      reached_ms_(kMinWatermarkMs) {}
 
 void SplitWatermarks::AddSplit(const std::string& split) {
-  splits_.insert_or_assign(split, Split{kMinWatermarkMs, clock_->NowMillis(), false});
+  if (!settings_.enabled) return;
+  splits_.insert_or_assign(split, Split{kMinWatermarkMs, clock_->NowMillis(), false, false});
 }
 
-void SplitWatermarks::RemoveSplit(const std::string& split) { splits_.erase(split); }
+void SplitWatermarks::AddWaitingSplit(const std::string& split) {
+  if (!settings_.enabled) return;
+  splits_.insert_or_assign(split, Split{kMinWatermarkMs, clock_->NowMillis(), false, true});
+}
+
+void SplitWatermarks::RemoveSplit(const std::string& split) {
+  const auto found = splits_.find(split);
+  if (found == splits_.end()) return;
+  if (!found->second.waiting && !found->second.idle) {
+    reached_ms_ = std::max(reached_ms_, Lowest());
+  }
+  splits_.erase(found);
+}
+
+int64_t SplitWatermarks::Lowest() const {
+  int64_t lowest = kMaxWatermarkMs;
+  for (const auto& [name, split] : splits_) {
+    if (!split.idle && !split.waiting) lowest = std::min(lowest, split.watermark_ms);
+  }
+  return lowest;
+}
 
 void SplitWatermarks::Observe(const std::string& split, std::optional<int64_t> watermark_ms) {
   const auto found = splits_.find(split);
@@ -19,6 +44,8 @@ void SplitWatermarks::Observe(const std::string& split, std::optional<int64_t> w
   Split& state = found->second;
   state.last_activity_ms = clock_->NowMillis();
   state.idle = false;
+  state.waiting = false;
+  spoke_ = true;
   if (watermark_ms) state.watermark_ms = std::max(state.watermark_ms, *watermark_ms);
 }
 
@@ -29,7 +56,6 @@ Result<std::optional<int64_t>> SplitWatermarks::EmitDue(Output& out) {
   // time says nothing about the splits, so their idle clocks stand still for it.
   if (due_ms_ && now > *due_ms_) Shift(now - *due_ms_);
 
-  int64_t lowest = kMaxWatermarkMs;
   int64_t next_idle_ms = kMaxWatermarkMs;
   bool any_active = false;
   for (auto& [name, split] : splits_) {
@@ -40,26 +66,35 @@ Result<std::optional<int64_t>> SplitWatermarks::EmitDue(Output& out) {
       const int64_t look_again_at = now + std::max<int64_t>(settings_.idle_timeout_ms / 4, 1);
       if (!split.idle) next_idle_ms = std::min({next_idle_ms, idle_at, look_again_at});
     }
-    if (split.idle) continue;
-    any_active = true;
-    lowest = std::min(lowest, split.watermark_ms);
+    any_active = any_active || !split.idle;
   }
-  if (any_active == idle_) {
-    idle_ = !any_active;
-    SLUICE_RETURN_NOT_OK(out.EmitIdle(idle_));
+  // A split may have come, spoken and gone since the last call.
+  const bool spoke = std::exchange(spoke_, false);
+  if ((any_active || spoke) && idle_) {
+    idle_ = false;
+    SLUICE_RETURN_NOT_OK(out.EmitIdle(false));
   }
+  const bool turns_idle = !any_active && !idle_;
   int64_t next_ms = next_idle_ms;
-  if (any_active && lowest > emitted_ms_) {
+  const int64_t lowest = Lowest();
+  const int64_t reached = lowest == kMaxWatermarkMs ? reached_ms_ : std::max(reached_ms_, lowest);
+  if (!idle_ && reached > emitted_ms_) {
     // Before the first watermark the difference would overflow.
     const bool far_ahead =
-        emitted_ms_ == kMinWatermarkMs || lowest - emitted_ms_ > settings_.emit_interval_ms;
-    if (settings_.on_event || far_ahead || now - last_emit_ms_ >= settings_.emit_interval_ms) {
-      emitted_ms_ = lowest;
+        emitted_ms_ == kMinWatermarkMs || reached - emitted_ms_ > settings_.emit_interval_ms;
+    // An idle reader says nothing more: its last watermark goes out before.
+    if (settings_.on_event || far_ahead || turns_idle ||
+        now - last_emit_ms_ >= settings_.emit_interval_ms) {
+      emitted_ms_ = reached;
       last_emit_ms_ = now;
-      SLUICE_RETURN_NOT_OK(out.EmitWatermark(lowest));
+      SLUICE_RETURN_NOT_OK(out.EmitWatermark(reached));
     } else {
       next_ms = std::min(next_ms, last_emit_ms_ + settings_.emit_interval_ms);
     }
+  }
+  if (turns_idle) {
+    idle_ = true;
+    SLUICE_RETURN_NOT_OK(out.EmitIdle(true));
   }
   if (next_ms == kMaxWatermarkMs) {
     due_ms_ = settings_.idle_timeout_ms > 0 ? std::optional(now) : std::nullopt;
@@ -84,7 +119,7 @@ void SplitWatermarks::Shift(int64_t millis) {
 std::string SplitWatermarks::SlowestSplit() const {
   const std::pair<const std::string, Split>* slowest = nullptr;
   for (const auto& entry : splits_) {
-    if (entry.second.idle) continue;
+    if (entry.second.idle || entry.second.waiting) continue;
     if (slowest == nullptr || entry.second.watermark_ms < slowest->second.watermark_ms ||
         (entry.second.watermark_ms == slowest->second.watermark_ms &&
          entry.first < slowest->first)) {

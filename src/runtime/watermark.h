@@ -23,7 +23,11 @@ class SplitWatermarks {
 
   /// A split begins (or is restored): it holds the watermark back until it speaks or turns idle.
   void AddSplit(const std::string& split);
-  /// A split is read to its end: it no longer holds anything back.
+  /// A split whose turn comes after others of this reader: it holds nothing back before its first
+  /// rows, but the reader is not idle while it waits.
+  void AddWaitingSplit(const std::string& split);
+  /// A split is read to its end: it no longer holds anything back. What it has let the watermark
+  /// reach stays, also when nothing was emitted since its last rows.
   void RemoveSplit(const std::string& split);
   /// Rows of `split` were emitted with this highest candidate (nullopt: rows without row time).
   void Observe(const std::string& split, std::optional<int64_t> watermark_ms);
@@ -42,18 +46,24 @@ class SplitWatermarks {
   /// Moves the idle clocks forward by time in which nobody listened to the splits.
   void Shift(int64_t millis);
 
+  /// The lowest watermark of those that hold it back; kMaxWatermarkMs when there is none.
+  int64_t Lowest() const;
+
   struct Split {
     int64_t watermark_ms;
     int64_t last_activity_ms;
     bool idle;
+    bool waiting;  // For its turn.
   };
   WatermarkSettings settings_;
   const Clock* clock_;
   std::unordered_map<std::string, Split> splits_;
   int64_t emitted_ms_;
+  int64_t reached_ms_;  // When a split was removed.
   int64_t last_emit_ms_ = 0;
   std::optional<int64_t> due_ms_;  // When the reader was told to call again.
   bool idle_ = false;
+  bool spoke_ = false;  // Rows since the last EmitDue.
 };
 
 }  // namespace sluice::runtime

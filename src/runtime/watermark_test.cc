@@ -118,6 +118,61 @@ TEST(SplitWatermarksTest, WithoutSplitsItIsIdleAtOnce) {
   EXPECT_EQ(f.Due(), " active");
 }
 
+TEST(SplitWatermarksTest, ASplitThatEndsLeavesItsWatermarkBehind) {
+  Fixture f(Enabled());
+  f.marks.AddSplit("a");
+  f.marks.Observe("a", 1'000);
+  f.marks.RemoveSplit("a");  // All its rows were one batch.
+  EXPECT_EQ(f.Due(), " 1000 idle");
+  f.marks.AddSplit("b");
+  f.marks.AddSplit("c");
+  f.marks.Observe("b", 5'000);
+  f.marks.RemoveSplit("b");  // Held back by c.
+  EXPECT_EQ(f.Due(), " active");
+  f.marks.Observe("c", 4'000);
+  f.marks.RemoveSplit("c");
+  EXPECT_EQ(f.Due(), " 4000 idle");
+}
+
+TEST(SplitWatermarksTest, WhatASplitLeavesBehindIsSaidBeforeTheReaderTurnsIdle) {
+  Fixture f(Enabled());
+  f.marks.AddSplit("a");
+  f.marks.Observe("a", 1'000);
+  EXPECT_EQ(f.Due(), " 1000");
+  f.marks.Observe("a", 1'100);  // Too soon and too near for a watermark of its own.
+  f.marks.RemoveSplit("a");
+  EXPECT_EQ(f.Due(), " 1100 idle");
+}
+
+TEST(SplitWatermarksTest, AnIdleReaderThatSpeaksInPassingIsIdleAgain) {
+  Fixture f(Enabled());
+  EXPECT_EQ(f.Due(), " idle");
+  f.marks.AddSplit("a");
+  f.marks.Observe("a", 1'000);
+  f.marks.RemoveSplit("a");
+  EXPECT_EQ(f.Due(), " active 1000 idle");
+  EXPECT_EQ(f.Due(), "");
+}
+
+TEST(SplitWatermarksTest, AWaitingSplitHoldsNothingBack) {
+  Fixture f(Enabled());
+  f.marks.AddWaitingSplit("a");
+  f.marks.AddWaitingSplit("b");
+  EXPECT_EQ(f.Due(), "");  // Not idle: rows are on their way.
+  f.marks.Observe("a", 1'000);
+  EXPECT_EQ(f.Due(), " 1000");
+  f.marks.RemoveSplit("a");
+  EXPECT_EQ(f.Due(), "");
+  f.marks.Observe("b", 500);
+  EXPECT_EQ(f.Due(), "");
+  f.marks.Observe("b", 2'000);
+  EXPECT_EQ(f.Due(), " 2000");
+  f.marks.AddWaitingSplit("c");
+  f.marks.RemoveSplit("c");  // Without rows.
+  f.marks.RemoveSplit("b");
+  EXPECT_EQ(f.Due(), " idle");
+}
+
 TEST(SplitWatermarksTest, BeingHeldUpIsNoIdleness) {
   Fixture f(Enabled(1'000));
   f.marks.AddSplit("a");

@@ -72,8 +72,12 @@ INSERT INTO t SELECT id, dt FROM src;
         return next((self.directory / "state" / "sluice").glob("*/lock"))
 
 
+def state_of(process):
+    return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
 def is_stopped(process):
-    return pathlib.Path(f"/proc/{process.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T"
+    return state_of(process) == "T"
 
 
 def overtaken(form, point, more=""):
@@ -121,12 +125,14 @@ def overtaken(form, point, more=""):
     check(world.wait_rows(again), f"{what}: it resumes once more", again.log.read_text())
     check("may still be alive" not in again.log.read_text(), f"{what}: after a stop nobody waits", again.log.read_text())
     again.kill()
-    again.wait()
+    while state_of(again) != "Z":  # Nobody asks for its exit code yet: the first process of a container may never do.
+        time.sleep(0.01)
     after_kill = world.start("after-kill")
     world.feed()
     check(world.wait_rows(after_kill) and "may still be alive" not in after_kill.log.read_text(), f"{what}: nor after a kill on this machine", after_kill.log.read_text())
     after_kill.send_signal(signal.SIGTERM)
     after_kill.wait(120)
+    again.wait()
 
 
 SPANNING = ", 'sink.rolling-policy.rollover-interval'='1 s', 'sink.rolling-policy.check-interval'='200 ms'"

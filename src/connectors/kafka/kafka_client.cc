@@ -1,7 +1,44 @@
 #include "connectors/kafka/kafka_client.h"
 
+#include <chrono>
+#include <condition_variable>
+#include <system_error>
+#include <thread>
+
+#include "common/threads_left_behind.h"
+
 namespace sluice::connectors::kafka {
 namespace {
+
+constexpr auto kDestroyPatience = std::chrono::seconds(1);
+
+// Waits for the end of a client, or is told that nobody waits any more.
+class ClientEnd {
+ public:
+  void Reach() {
+    const std::lock_guard lock(mutex_);
+    reached_ = true;
+    if (left_) ThreadsLeftBehind::Remove();
+    bell_.notify_all();
+  }
+  void WaitOrLeave() {
+    std::unique_lock lock(mutex_);
+    if (bell_.wait_for(lock, kDestroyPatience, [this] { return reached_; })) return;
+    left_ = true;
+    ThreadsLeftBehind::Add();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable bell_;
+  bool reached_ = false;
+  bool left_ = false;
+};
+
+void Destroy(rd_kafka_t* handle) {
+  // The library closes a member of a group politely; ours never joined one.
+  rd_kafka_destroy_flags(handle, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+}
 
 bool IsPermanent(rd_kafka_resp_err_t error) {
   switch (error) {
@@ -51,8 +88,8 @@ Status KafkaError(rd_kafka_resp_err_t error, std::string what, std::string_view 
 Result<std::shared_ptr<KafkaClient>> KafkaClient::Make(const ClientConfig& config, ClientRole role,
                                                        DeliveryReport delivered) {
   std::shared_ptr<KafkaClient> client(new KafkaClient());
-  client->bootstrap_servers_ = config.bootstrap_servers;
-  client->delivered_ = std::move(delivered);
+  client->shared_->bootstrap_servers = config.bootstrap_servers;
+  client->shared_->delivered = std::move(delivered);
   rd_kafka_conf_t* conf = rd_kafka_conf_new();
   char text[512] = "";
   for (const auto& [name, value] : config.settings) {
@@ -62,7 +99,7 @@ Result<std::shared_ptr<KafkaClient>> KafkaClient::Make(const ClientConfig& confi
       return Status::InvalidArgument("The Kafka client refuses its setting '" + name + "'.");
     }
   }
-  rd_kafka_conf_set_opaque(conf, client.get());
+  rd_kafka_conf_set_opaque(conf, client->shared_.get());
   rd_kafka_conf_set_error_cb(conf, &KafkaClient::OnError);
   rd_kafka_conf_set_log_cb(conf, &KafkaClient::OnLog);
   if (role == ClientRole::kProducer) rd_kafka_conf_set_dr_msg_cb(conf, &KafkaClient::OnDelivery);
@@ -78,27 +115,38 @@ Result<std::shared_ptr<KafkaClient>> KafkaClient::Make(const ClientConfig& confi
 }
 
 KafkaClient::~KafkaClient() {
-  // The library closes a member of a group politely; ours never joined one.
-  if (handle_ != nullptr) rd_kafka_destroy_flags(handle_, RD_KAFKA_DESTROY_F_NO_CONSUMER_CLOSE);
+  if (handle_ == nullptr) return;
+  shared_->delivered = nullptr;  // It belongs to whoever lets go of the client.
+  const auto end = std::make_shared<ClientEnd>();
+  try {
+    std::thread([handle = handle_, shared = shared_, end] {
+      Destroy(handle);
+      end->Reach();
+    }).detach();
+  } catch (const std::system_error&) {  // There are no more threads to be had.
+    Destroy(handle_);
+    return;
+  }
+  end->WaitOrLeave();
 }
 
 std::string KafkaClient::trouble() const {
-  const std::lock_guard lock(mutex_);
-  return trouble_;
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->trouble;
 }
 
 void KafkaClient::ClearTrouble() {
-  const std::lock_guard lock(mutex_);
-  trouble_.clear();
+  const std::lock_guard lock(shared_->mutex);
+  shared_->trouble.clear();
 }
 
 std::optional<Status> KafkaClient::fatal() const {
-  const std::lock_guard lock(mutex_);
-  return fatal_;
+  const std::lock_guard lock(shared_->mutex);
+  return shared_->fatal;
 }
 
 void KafkaClient::OnError(rd_kafka_t* handle, int error, const char* reason, void* opaque) {
-  auto* const self = static_cast<KafkaClient*>(opaque);
+  auto* const self = static_cast<Shared*>(opaque);
   auto code = static_cast<rd_kafka_resp_err_t>(error);
   std::string text = reason == nullptr ? "" : reason;
   bool fatal = code == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
@@ -109,23 +157,23 @@ void KafkaClient::OnError(rd_kafka_t* handle, int error, const char* reason, voi
     text = detail;
     fatal = true;
   }
-  const std::lock_guard lock(self->mutex_);
+  const std::lock_guard lock(self->mutex);
   // "All brokers are down" says less than the error of the last broker, which came before it.
-  if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || self->trouble_.empty()) self->trouble_ = text;
-  if (fatal && !self->fatal_) {
-    self->fatal_ =
-        KafkaError(code, "The Kafka client of " + self->bootstrap_servers_ + " has failed", text);
+  if (code != RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN || self->trouble.empty()) self->trouble = text;
+  if (fatal && !self->fatal) {
+    self->fatal =
+        KafkaError(code, "The Kafka client of " + self->bootstrap_servers + " has failed", text);
   }
 }
 
 void KafkaClient::OnLog(const rd_kafka_t* handle, int level, const char* facility,
                         const char* text) {
-  auto* const self = static_cast<KafkaClient*>(rd_kafka_opaque(handle));
+  auto* const self = static_cast<Shared*>(rd_kafka_opaque(handle));
   std::string line = std::string("Kafka client: ") + text;
   (void)facility;
   constexpr int kSyslogError = 3;
   if (self != nullptr && level <= kSyslogError) {
-    self->log_.Warn(line);
+    self->log.Warn(line);
   } else {
     Log(LogLevel::kDebug, line);
   }
@@ -133,8 +181,8 @@ void KafkaClient::OnLog(const rd_kafka_t* handle, int level, const char* facilit
 
 void KafkaClient::OnDelivery(rd_kafka_t* handle, const rd_kafka_message_t* message, void* opaque) {
   (void)handle;
-  auto* const self = static_cast<KafkaClient*>(opaque);
-  if (self->delivered_) self->delivered_(*message);
+  auto* const self = static_cast<Shared*>(opaque);
+  if (self->delivered) self->delivered(*message);
 }
 
 }  // namespace sluice::connectors::kafka

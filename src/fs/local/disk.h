@@ -41,6 +41,11 @@ class Disk {
   }
   virtual int MakeDirectory(const std::string& path) = 0;
   virtual int SyncDirectory(const std::string& path) = 0;
+  /// SyncData of the files and SyncDirectory of the directories, in any order: a real disk takes
+  /// them at one go. Stops at or after the first failure, and `*failed` is which one it was,
+  /// counted through the files and then the directories.
+  virtual int SyncTogether(const std::vector<int>& descriptors,
+                           const std::vector<std::string>& directories, size_t* failed);
   /// A descriptor for SyncFileSystem, which reports what fails to reach the disk from now on.
   virtual int OpenFileSystem(const std::string& directory) = 0;
   /// Makes everything durable that is on the file system of the descriptor: contents and names.

@@ -57,6 +57,16 @@ Result<std::string> LocalFileSystem::ReadWhole(const FileInfo& file) {
 }
 
 Status LocalFileSystem::WriteWhole(const std::string& path, std::string_view bytes) {
+  if (bytes.empty()) {
+    // Whole as soon as it is there: nothing needs to be durable before it is seen.
+    const int descriptor = disk_.OpenNew(path);
+    if (descriptor >= 0) {
+      (void)disk_.Close(descriptor);
+      directories_.NoteChange(ParentPath(path));
+      return directories_.EnsureDurable(ParentPath(path));
+    }
+    if (descriptor != -EEXIST) return DiskError(-descriptor, "create", path);
+  }
   const size_t slash = path.rfind('/');
   const std::string temporary =
       JoinPath(ParentPath(path), "." + path.substr(slash + 1) + ".tmp." + std::to_string(getpid()) +

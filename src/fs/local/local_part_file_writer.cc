@@ -85,10 +85,14 @@ Result<std::string> LocalPartFileWriter::Finish(bool durable) {
     return Status::Internal("Persist of the closed part file " + info_.hidden_path + ".");
   SLUICE_RETURN_NOT_OK(sync_failure_);
   SLUICE_RETURN_NOT_OK(FlushBuffer());
+  Status names_durable;
   {
     SLUICE_ASSIGN_OR_RETURN(const OpenFileCache::Use use,
                             publisher_->files_.Acquire(&file_, OpenFileCache::Mode::kExisting));
-    const int result = durable ? publisher_->disk_.SyncData(use.descriptor()) : 0;
+    const int result = durable
+                           ? publisher_->directories_.SyncFileWithNames(
+                                 use.descriptor(), ParentPath(info_.hidden_path), &names_durable)
+                           : 0;
     if (result < 0) {
       sync_failure_ = DiskError(-result, "make durable", info_.hidden_path);
       return sync_failure_;
@@ -106,9 +110,7 @@ Result<std::string> LocalPartFileWriter::Finish(bool durable) {
       if (cut < 0) return DiskError(-cut, "cut back", info_.hidden_path);
     }
   }
-  if (durable) {
-    SLUICE_RETURN_NOT_OK(publisher_->directories_.EnsureDurable(ParentPath(info_.hidden_path)));
-  }
+  SLUICE_RETURN_NOT_OK(names_durable);
   info_.length_bytes = written_bytes_;
   return EncodePublishHandle(info_);
 }

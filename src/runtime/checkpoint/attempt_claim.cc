@@ -28,16 +28,22 @@ std::string ReadFirstLine(const std::string& path) {
   return line;
 }
 
-/// Tells one process from another that gets its number later.
+/// Tells one process from another that gets its number later. "" for one that has ended, also while
+/// its parent has not asked for its exit code, which the first process of a container may never do.
 std::string StartOfProcess(int64_t pid) {
   const std::string stat = ReadFirstLine("/proc/" + std::to_string(pid) + "/stat");
   const size_t end = stat.rfind(')');  // The name before it may hold anything.
   if (end == std::string::npos) return "";
-  std::istringstream fields(stat.substr(end + 1));
-  std::string field;
-  for (int i = 3; i <= 22 && fields >> field; ++i) {
-  }
-  return field;
+  constexpr size_t kState = 3;
+  constexpr size_t kThreadCount = 20;
+  constexpr size_t kStartTime = 22;
+  std::vector<std::string> fields(kStartTime + 1);  // Numbered as in proc(5).
+  std::istringstream text(stat.substr(end + 1));
+  for (size_t i = kState; i <= kStartTime; ++i) text >> fields[i];
+  // Other threads may be in the middle of a rename.
+  const bool ended =
+      fields[kState] == "Z" && fields[kThreadCount].size() == 1 && fields[kThreadCount] <= "1";
+  return ended ? "" : fields[kStartTime];
 }
 
 /// "<boot id> <pid> <start>": what a later process on the same machine can check.
@@ -74,7 +80,8 @@ void WriteOwner(const std::string& path) { std::ofstream(path) << Owner::Self().
 }  // namespace
 
 Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& directory,
-                                                         fs::Disk* disk, bool wait) {
+                                                         fs::Disk* disk, bool wait,
+                                                         const std::function<Status()>& sync) {
   const std::string id = Hex16(Random(Random::SystemSeed()).Next());
   const std::string folder = directory + "/" + std::string(kPrefix) + id;
   SLUICE_RETURN_NOT_OK(CheckDisk(disk->MakeDirectory(folder), "create", folder));
@@ -99,7 +106,7 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
     }
     (void)disk->RemoveTree(path);  // What stays is removed by the next start.
   }
-  SLUICE_RETURN_NOT_OK(CheckDisk(disk->SyncDirectory(directory), "sync", directory));
+  SLUICE_RETURN_NOT_OK(sync());
   if (wait && may_live) {
     Log(LogLevel::kWarning,
         "An earlier process that has the state " + directory +

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -22,10 +23,11 @@ namespace sluice::runtime {
 /// Thread-safe.
 class AttemptClaim {
  public:
-  /// Takes the job in `directory`, which is there. With `wait`: not before an earlier process that
-  /// may be alive must have noticed. Blocking.
+  /// Takes the job in `directory`, which is there. `sync` makes the names in it durable, with what
+  /// else its caller wants to be. With `wait`: not before an earlier process that may be alive must
+  /// have noticed. Blocking.
   static Result<std::unique_ptr<AttemptClaim>> Make(const std::string& directory, fs::Disk* disk,
-                                                    bool wait);
+                                                    bool wait, const std::function<Status()>& sync);
 
   const std::string& folder() const { return folder_; }
   /// Looks at the disk. Fails with kAlreadyExists when the job was taken.

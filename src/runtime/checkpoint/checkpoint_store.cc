@@ -49,6 +49,7 @@ class DiskCheckpointStore final : public CheckpointStore {
 
   Result<JobId> ClaimJobId(const std::string& fresh) override {
     const std::lock_guard lock(mutex_);
+    const bool claimed_before = claim_ != nullptr;
     SLUICE_RETURN_NOT_OK(Claim());
     const std::string path = Join(directory_, kJobFile);
     fs::FileInfo info;
@@ -61,10 +62,10 @@ class DiskCheckpointStore final : public CheckpointStore {
       // Written before the rename: an empty one was never ours.
       if (!id.empty()) {
         // The rename may be one that was reported as failed, or not synced. If a power loss undid
-        // it, nobody would know the files of this job any more. The directory itself was durable
-        // before the file was written.
-        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
-        directory_is_durable_ = true;
+        // it, nobody would know the files of this job any more.
+        if (claimed_before) {
+          SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        }
         return JobId{std::move(id), true};
       }
     }
@@ -90,14 +91,17 @@ class DiskCheckpointStore final : public CheckpointStore {
       } else if (!loaded.data) {
         // A rename that was seen but not synced could be undone by a power loss after its files
         // were published.
-        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(it->path), "sync", it->path));
-        SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        if (it->path != synced_by_claim_) {
+          SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(it->path), "sync", it->path));
+          SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
+        }
         SLUICE_ASSIGN_OR_RETURN(CheckpointData data, ReadCheckpointFolder(it->path, &disk_));
         loaded.data = std::make_shared<const CheckpointData>(std::move(data));
         loaded.path = it->path;
         SLUICE_RETURN_NOT_OK(RememberBlobs(it->path));
       }
     }
+    synced_by_claim_.clear();
     return loaded;
   }
 
@@ -174,11 +178,41 @@ class DiskCheckpointStore final : public CheckpointStore {
     const DiskCheckpointStore& store_;
   };
 
+  struct Folder {
+    CheckpointId id;
+    std::string path;
+    bool complete;
+  };
+  struct Container {
+    std::string path;
+    bool had_entry;  // Before this process.
+  };
+  struct OpenFile {
+    int descriptor;
+    std::string path;
+  };
+
   Status Claim() {
     if (claim_) return {};
-    SLUICE_RETURN_NOT_OK(MakeDirectoryOnce());
-    SLUICE_ASSIGN_OR_RETURN(claim_, AttemptClaim::Make(directory_, &disk_, guarded_));
+    std::vector<Container> containers;
+    if (!directory_is_durable_) SLUICE_RETURN_NOT_OK(MakeDirectories(directory_, &containers));
+    SLUICE_ASSIGN_OR_RETURN(claim_, AttemptClaim::Make(directory_, &disk_, guarded_,
+                                                       [&] { return SyncStart(containers); }));
     claim_shared_ = claim_.get();
+    directory_is_durable_ = true;
+    return {};
+  }
+
+  /// All that a start wants durable before it goes on from what it finds, at one go: the claim, the
+  /// folders above it, and the newest checkpoint that LoadNewest will find.
+  Status SyncStart(const std::vector<Container>& containers) {
+    SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
+    const auto newest = std::find_if(folders.rbegin(), folders.rend(),
+                                     [](const Folder& folder) { return folder.complete; });
+    std::vector<std::string> directories = {directory_};
+    if (newest != folders.rend()) directories.push_back(newest->path);
+    SLUICE_RETURN_NOT_OK(SyncDirectories(containers, std::move(directories)));
+    if (newest != folders.rend()) synced_by_claim_ = newest->path;
     return {};
   }
   Status StillOurs() const { return claim_ ? claim_->Look() : Status(); }
@@ -190,19 +224,14 @@ class DiskCheckpointStore final : public CheckpointStore {
     // Leftovers of an attempt whose write failed half-way.
     SLUICE_RETURN_NOT_OK(RemoveTree(staging));
     SLUICE_RETURN_NOT_OK(Check(disk_.MakeDirectory(staging), "create", staging));
-    for (const CheckpointBlob& blob : files.blobs) {
-      SLUICE_RETURN_NOT_OK(WriteBlob(staging, blob));
-    }
-    // All is written before the first sync: a journal takes it at one go.
-    SLUICE_ASSIGN_OR_RETURN(const int state_file,
-                            WriteUnsynced(Join(staging, kState), files.state));
-    SLUICE_CRASH_POINT("checkpoint.after_state_write");
-    const Result<int> metadata_file = WriteUnsynced(Join(staging, kMetadata), files.metadata);
-    const Status state_synced = SyncAndClose(state_file, Join(staging, kState));
-    SLUICE_RETURN_NOT_OK(metadata_file.status());
-    SLUICE_RETURN_NOT_OK(SyncAndClose(*metadata_file, Join(staging, kMetadata)));
-    SLUICE_RETURN_NOT_OK(state_synced);
-    SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(staging), "sync", staging));
+    // All is written before the first sync, and synced at one go: a journal takes it in one commit.
+    std::vector<OpenFile> open;
+    const Status written = WriteFiles(staging, files, &open);
+    const Status synced = written.ok() ? SyncFiles(open, staging) : Status();
+    const Status closed = CloseFiles(open);
+    SLUICE_RETURN_NOT_OK(written);
+    SLUICE_RETURN_NOT_OK(synced);
+    SLUICE_RETURN_NOT_OK(closed);
     SLUICE_CRASH_POINT("checkpoint.before_metadata_rename");
     SLUICE_RETURN_NOT_OK(Check(disk_.RenameNoReplace(staging, folder), "rename", staging));
     SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory_), "sync", directory_));
@@ -212,12 +241,6 @@ class DiskCheckpointStore final : public CheckpointStore {
     blob_folder_ = folder;
     return {};
   }
-
-  struct Folder {
-    CheckpointId id;
-    std::string path;
-    bool complete;
-  };
 
   static std::string Join(const std::string& folder, std::string_view name) {
     return folder + "/" + std::string(name);
@@ -257,7 +280,8 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   // A second name for the same file, where the disk can; each folder stays whole by itself.
-  Status WriteBlob(const std::string& folder, const CheckpointBlob& blob) {
+  Status WriteBlob(const std::string& folder, const CheckpointBlob& blob,
+                   std::vector<OpenFile>* open) {
     const std::string path = Join(folder, blob.file_name);
     if (blobs_.contains(blob.file_name) &&
         disk_.Link(Join(blob_folder_, blob.file_name), path) >= 0) {
@@ -265,7 +289,35 @@ class DiskCheckpointStore final : public CheckpointStore {
     }
     const int removed = disk_.Unlink(path);  // A link that failed may be there all the same.
     if (removed < 0 && removed != -ENOENT) return Check(removed, "remove", path);
-    return WriteFile(path, blob.bytes);
+    return WriteUnsynced(path, blob.bytes, open);
+  }
+
+  Status WriteFiles(const std::string& folder, const CheckpointFiles& files,
+                    std::vector<OpenFile>* open) {
+    for (const CheckpointBlob& blob : files.blobs) {
+      SLUICE_RETURN_NOT_OK(WriteBlob(folder, blob, open));
+    }
+    SLUICE_RETURN_NOT_OK(WriteUnsynced(Join(folder, kState), files.state, open));
+    SLUICE_CRASH_POINT("checkpoint.after_state_write");
+    return WriteUnsynced(Join(folder, kMetadata), files.metadata, open);
+  }
+
+  /// With the names in their folder.
+  Status SyncFiles(const std::vector<OpenFile>& open, const std::string& folder) {
+    std::vector<int> descriptors;
+    for (const OpenFile& file : open) descriptors.push_back(file.descriptor);
+    size_t failed = 0;
+    const int result = disk_.SyncTogether(descriptors, {folder}, &failed);
+    return Check(result, "sync", failed < open.size() ? open[failed].path : folder);
+  }
+
+  Status CloseFiles(const std::vector<OpenFile>& open) {
+    Status first;
+    for (const OpenFile& file : open) {
+      const Status closed = Check(disk_.Close(file.descriptor), "close", file.path);
+      if (first.ok()) first = closed;
+    }
+    return first;
   }
 
   // All checkpoint folders by id, ascending.
@@ -307,18 +359,21 @@ class DiskCheckpointStore final : public CheckpointStore {
   }
 
   Status MakeDirectoryOnce() {
-    if (!directory_is_durable_) SLUICE_RETURN_NOT_OK(MakeDirectories(directory_));
+    if (directory_is_durable_) return {};
+    std::vector<Container> containers;
+    SLUICE_RETURN_NOT_OK(MakeDirectories(directory_, &containers));
+    SLUICE_RETURN_NOT_OK(SyncDirectories(containers, {}));
     directory_is_durable_ = true;
     return {};
   }
 
-  // Makes `path` and its parents, durably. A folder that is there may owe that to an attempt that
-  // failed before the sync.
-  Status MakeDirectories(const std::string& path) {
+  // Makes `path` and its parents; durable once the containers are synced. A folder that is there
+  // may owe that to an attempt that failed before the sync.
+  Status MakeDirectories(const std::string& path, std::vector<Container>* containers) {
     if (path.empty() || path == "/" || path == ".") return {};
     const size_t slash = path.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash);
-    SLUICE_RETURN_NOT_OK(MakeDirectories(parent));
+    SLUICE_RETURN_NOT_OK(MakeDirectories(parent, containers));
     fs::FileInfo info;
     const bool was_there = disk_.Stat(path, &info) >= 0;
     if (was_there && !info.is_directory) return fs::DiskError(ENOTDIR, "create", path);
@@ -326,26 +381,40 @@ class DiskCheckpointStore final : public CheckpointStore {
       const int made = disk_.MakeDirectory(path);
       if (made < 0 && made != -EEXIST) return fs::DiskError(-made, "create", path);
     }
-    const std::string& container = parent.empty() ? kRoot : parent;
-    const int synced = disk_.SyncDirectory(container);
-    // A folder of somebody else (/home) need not be ours to open, and was there long before.
-    const bool not_ours = synced == -EACCES || synced == -EPERM || synced == -EROFS;
-    return was_there && not_ours ? Status() : Check(synced, "sync", container);
+    containers->push_back({parent.empty() ? kRoot : parent, was_there});
+    return {};
+  }
+
+  Status SyncDirectories(const std::vector<Container>& containers,
+                         std::vector<std::string> directories) {
+    for (const Container& container : containers) directories.push_back(container.path);
+    size_t failed = 0;
+    if (disk_.SyncTogether({}, directories, &failed) >= 0) return {};
+    directories.resize(directories.size() - containers.size());
+    for (const Container& container : containers) {
+      const int synced = disk_.SyncDirectory(container.path);
+      // A folder of somebody else (/home) need not be ours to open, and was there long before.
+      const bool not_ours = synced == -EACCES || synced == -EPERM || synced == -EROFS;
+      if (container.had_entry && not_ours) continue;
+      SLUICE_RETURN_NOT_OK(Check(synced, "sync", container.path));
+    }
+    for (const std::string& directory : directories) {
+      SLUICE_RETURN_NOT_OK(Check(disk_.SyncDirectory(directory), "sync", directory));
+    }
+    return {};
   }
 
   Status WriteFile(const std::string& path, std::string_view bytes) {
-    SLUICE_ASSIGN_OR_RETURN(const int descriptor, WriteUnsynced(path, bytes));
-    return SyncAndClose(descriptor, path);
-  }
-
-  Status SyncAndClose(int descriptor, const std::string& path) {
-    const Status synced = Check(disk_.SyncData(descriptor), "sync", path);
-    const Status closed = Check(disk_.Close(descriptor), "close", path);
+    std::vector<OpenFile> open;
+    SLUICE_RETURN_NOT_OK(WriteUnsynced(path, bytes, &open));
+    const Status synced = Check(disk_.SyncData(open.front().descriptor), "sync", path);
+    const Status closed = CloseFiles(open);
     return synced.ok() ? closed : synced;
   }
 
-  // Returns the descriptor, which is open.
-  Result<int> WriteUnsynced(const std::string& path, std::string_view bytes) {
+  // The file stays open.
+  Status WriteUnsynced(const std::string& path, std::string_view bytes,
+                       std::vector<OpenFile>* open) {
     const int descriptor = disk_.OpenNew(path);
     SLUICE_RETURN_NOT_OK(Check(descriptor, "create", path));
     Status status;
@@ -356,8 +425,11 @@ class DiskCheckpointStore final : public CheckpointStore {
                           : Check(static_cast<int>(std::min<int64_t>(count, 0)), "write", path);
       written += static_cast<size_t>(std::max<int64_t>(count, 0));
     }
-    if (status.ok()) return descriptor;
-    (void)disk_.Close(descriptor);
+    if (status.ok()) {
+      open->push_back({descriptor, path});
+    } else {
+      (void)disk_.Close(descriptor);
+    }
     return status;
   }
 
@@ -370,6 +442,7 @@ class DiskCheckpointStore final : public CheckpointStore {
   // Retain must not count a checkpoint whose rename is done and not yet durable.
   std::mutex mutex_;
   bool directory_is_durable_ = false;
+  std::string synced_by_claim_;  // The newest checkpoint when the job was claimed.
   std::set<std::string> blobs_;  // Durable files of blob_folder_.
   std::string blob_folder_;
 };

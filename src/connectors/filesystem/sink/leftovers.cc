@@ -64,7 +64,7 @@ class Sweeper {
   }
 
   Result<std::vector<fs::FileInfo>> Entries(const std::string& directory) {
-    auto entries = file_system_.List(directory);
+    auto entries = file_system_.ListNames(directory);  // Their sizes are not asked for.
     if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) {
       return std::vector<fs::FileInfo>();
     }

@@ -29,6 +29,11 @@ class SuccessFile final : public CommitPolicy {
     }
     // Object stores replace a whole object at once, and know no hidden names to do it by.
     if (!file_system.has_directories()) return file_system.WriteWhole(path, content);
+    if (!old.ok() && content.empty()) {
+      // Whole as soon as it is there: it waits for no sync of a hidden one.
+      Status written = file_system.WriteWhole(path, content);
+      if (written.code() != StatusCode::kNotFound) return written;
+    }
     if (!old.ok()) return Create(file_system, path, content, tag);
     return Replace(file_system, path, content, tag);
   }

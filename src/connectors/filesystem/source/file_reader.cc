@@ -36,7 +36,7 @@ std::vector<FileSplit> FileReader::TakeSplits() {
   SplitPool::Taken taken = source_->splits().Take(subtask_);
   frozen_ = taken.frozen;
   for (const FileSplit& split : taken.splits) {
-    watermarks_->AddSplit(split.id());
+    watermarks_->AddWaitingSplit(split.id());  // They are read one after another.
     held_.push_back(split);
   }
   return std::move(taken.splits);
