@@ -521,10 +521,8 @@ Status FileCommitter::StartCommitting() {
              begin += kCommitsPerFenceCheck) {
           *status = CheckFence(fence);
           if (!status->ok()) return;
-          const size_t end = std::min(commits->size(), begin + kCommitsPerFenceCheck);
-          const std::vector<PartitionCommit> some(
-              commits->begin() + static_cast<std::ptrdiff_t>(begin),
-              commits->begin() + static_cast<std::ptrdiff_t>(end));
+          const size_t count = std::min(commits->size() - begin, kCommitsPerFenceCheck);
+          const auto some = std::span<const PartitionCommit>(*commits).subspan(begin, count);
           *status = CommitPartitions(*file_system, plan->policies, some, tag);
         }
       },
