@@ -557,14 +557,15 @@ Status FileCommitter::StartRecording(
   auto status = std::make_shared<Status>();
   io_->Submit(
       [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
-       fence = context().fence, sweep = std::exchange(sweep_records_, false)] {
+       fence = context().fence, first = std::exchange(first_record_, false)] {
         SLUICE_CRASH_POINT("sink.before_record");
         *status = CheckFence(fence);
-        if (status->ok() && sweep) {
+        if (status->ok() && first) {
           *status = SweepUnfinishedRecords(*file_system, root, record->lineage);
         }
         if (!status->ok()) return;
-        *status = WriteRecord(*file_system, root, *record);
+        *status = first ? WriteRecordAgain(*file_system, root, *record)
+                        : WriteRecord(*file_system, root, *record);
         if (status->ok()) *status = FoldRecords(*file_system, fold);
         SLUICE_CRASH_POINT("sink.after_record");
       },

@@ -55,6 +55,13 @@ TableRecord RecordOf(const Json& json) {
   return record;
 }
 
+/// Adds those of `more` that are missing.
+void Unite(const std::vector<std::string>& more, std::vector<std::string>* all) {
+  for (const std::string& name : more) {
+    if (std::find(all->begin(), all->end(), name) == all->end()) all->push_back(name);
+  }
+}
+
 Result<std::string> ReadText(fs::FileSystem& file_system, const std::string& path) {
   SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenRead(path));
   SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
@@ -123,6 +130,26 @@ Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
     SLUICE_RETURN_NOT_OK(file_system.CreateDirectories(fs::ParentPath(path)));
   }
   return file_system.WriteWhole(path, EncodeRecord(record));
+}
+
+Status WriteRecordAgain(fs::FileSystem& file_system, const std::string& root, TableRecord record) {
+  const std::string path = RecordPath(root, record);
+  const auto text = ReadText(file_system, path);
+  if (text.status().code() == StatusCode::kNotFound) return WriteRecord(file_system, root, record);
+  SLUICE_RETURN_NOT_OK(text.status());
+  const auto written = ParseRecords(*text);
+  if (!written.ok()) return WriteRecord(file_system, root, record);
+  std::string lines;
+  for (const TableRecord& other : *written) {
+    if (other.lineage == record.lineage && other.checkpoint == record.checkpoint) {
+      record.time_ms = other.time_ms;
+      Unite(other.committed, &record.committed);
+      Unite(other.replaced, &record.replaced);
+    } else {
+      lines += EncodeRecord(other);
+    }
+  }
+  return file_system.WriteWhole(path, lines + EncodeRecord(record));
 }
 
 Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
