@@ -28,6 +28,8 @@ OptionMap OptionsFor(const Format& format, uint8_t selector) {
   if ((selector & 1) != 0) options.emplace("timestamp-format.standard", "ISO-8601");
   if ((selector & 2) != 0) options.emplace("encode.ignore-null-fields", "true");
   if ((selector & 4) != 0) options.emplace("decode.max-depth", "6");
+  if ((selector & 16) != 0 && format.name == "debezium-json")
+    options.emplace("decimal.handling.mode", "precise");
   if ((selector & 8) == 0) return options;
   if (format.name == "debezium-json") options.emplace("schema-include", "true");
   if (format.name == "canal-json") options.emplace("table.include", "t.*");
@@ -39,6 +41,7 @@ ReadSchema SchemaFor(const Format& format, bool with_metadata) {
       Schema({{"k", SqlType::String()},
               {"v", SqlType::Int()},
               {"t", SqlType::Timestamp(3)},
+              {"d", SqlType::Decimal(10, 2)},
               {"r", SqlType::Row({{"v", SqlType::Bigint()},
                                   {"m", SqlType::Map(SqlType::String(), SqlType::Double())}})}}));
   if (with_metadata) schema.metadata = format.metadata();
@@ -62,6 +65,7 @@ void CheckValid(const DecodedRows& decoded) {
 
 void CheckWritesBack(const Format& format, OptionMap options, const Batch& batch) {
   options.erase("schema-include");
+  options.erase("decimal.handling.mode");
   options.erase("table.include");
   options.erase("decode.max-depth");
   const ReadSchema schema = SchemaFor(format, false);

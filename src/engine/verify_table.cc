@@ -63,9 +63,7 @@ Result<filesystem::VerifyReport> Verify(Session* session, const VerifyTarget& ta
                                     .small_file_bytes = target.small_file_bytes,
                                     .read_all = target.read_all};
   if (!target.is_table) return VerifyPath(session, target.name, std::move(request));
-  SLUICE_ASSIGN_OR_RETURN(const sql::ParsedStatement parsed,
-                          sql::ParseStatement("CLEAN TABLE " + target.name));
-  const auto& name = parsed.statement->As<sql::CleanTableStatement>().table;
+  SLUICE_ASSIGN_OR_RETURN(const sql::NamePath name, sql::ParsePath(target.name));
   auto found = FindObject(name, session->state(), "Table '", "' doesn't exist.");
   // The position is one in a text that nobody has written.
   if (!found.ok()) return Status::Validation(found.status().message());

@@ -4,37 +4,23 @@
 import base64
 import glob
 import json
-import os
 import pathlib
 import random
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
-failures = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from cli_world import Folder, check, run_tests  # noqa: E402
 
 
-def check(condition, what, text=""):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}\n{str(text)[-2000:]}")
-
-
-class World:
+class World(Folder):
     def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-bad-records-"))
-        (self.directory / "in").mkdir()
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
+        super().__init__("bad-records")
 
     def run(self, sql, *arguments):
-        done = subprocess.run([SLUICE, "run", "-e", sql.replace("$DIR", str(self.directory)), *arguments], capture_output=True, text=True,
-                              env=self.environment, cwd=self.directory, timeout=120)
-        return done
+        return self.call("run", "-e", sql.replace("$DIR", str(self.directory)), *arguments)
 
     def bad(self, folder="bad"):
         found = []
@@ -116,19 +102,16 @@ INSERT INTO dst SELECT id, s FROM src;
 """)
     randomness = random.Random(7)
     total = 0
-    log = open(world.directory / "log", "a")
     for round_number in range(12):
-        process = subprocess.Popen([SLUICE, "run", str(script)], env=world.environment, cwd=world.directory, stderr=log, stdout=log)
+        process = world.start(script)
         for file_number in range(3):
             lines = [f"{'?' if (total + i) % 7 == 0 else ''}{total + i},row {total + i}\n" for i in range(400)]
-            hidden = world.directory / "in" / f".{round_number}-{file_number}.csv"
-            hidden.write_text("".join(lines))
-            hidden.rename(world.directory / "in" / hidden.name[1:])
+            world.put(f"{round_number}-{file_number}.csv", "".join(lines))
             total += 400
             time.sleep(randomness.uniform(0.02, 0.15))
         process.send_signal(signal.SIGKILL)
         process.wait()
-    process = subprocess.Popen([SLUICE, "run", str(script)], env=world.environment, cwd=world.directory, stderr=log, stdout=log)
+    process = world.start(script)
     expected_bad = [i for i in range(total) if i % 7 == 0]
     deadline = time.time() + 40
     while time.time() < deadline and process.poll() is None:
@@ -137,14 +120,12 @@ INSERT INTO dst SELECT id, s FROM src;
             break
         time.sleep(0.1)
     process.send_signal(signal.SIGTERM)
-    check(process.wait(timeout=60) == 0, "the job stops", (world.directory / "log").read_text())
+    check(process.wait(timeout=60) == 0, "the job stops", process.log.read_text())
     good = sorted(int(line.split(",")[0]) for path in glob.glob(f"{world.directory}/out/part-*") for line in pathlib.Path(path).read_text().splitlines())
     check(good == [i for i in range(total) if i % 7 != 0], "every good row once", len(good))
     bad = sorted(int(entry["raw"].split(",")[0][1:]) for entry in world.bad())
     check(bad == expected_bad, "every bad record aside, once", (len(bad), len(expected_bad)))
 
 
-for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
-    test()
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+if __name__ == "__main__":
+    run_tests(globals())

@@ -7,27 +7,18 @@ import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from cli_world import Folder, check, run_tests  # noqa: E402
+
 TAG = ".inprogress.0123456789abcdef-fedcba9876543210"
-failures = []
 
 
-def check(condition, what, text=""):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}\n{str(text)[-2000:]}")
-
-
-class World:
+class World(Folder):
     def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-clean-"))
+        super().__init__("clean")
         self.table = self.directory / "t"
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
-        (self.directory / "in").mkdir()
 
     def definitions(self, more=""):
         return f"""SET 'execution.checkpointing.interval' = '200 ms';
@@ -37,24 +28,16 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 """
 
     def feed(self, name, first, count):
-        hidden = self.directory / "in" / f".{name}"
-        hidden.write_text("".join(f"{i},d{i % 2}\n" for i in range(first, first + count)))
-        hidden.rename(self.directory / "in" / name)
+        self.put(name, "".join(f"{i},d{i % 2}\n" for i in range(first, first + count)))
 
     def script(self, body, more="", name="job.sql"):
         path = self.directory / name
         path.write_text(self.definitions(more) + body)
         return path
 
-    def start(self, script, *arguments, environment=None):
-        log = open(str(script) + ".log", "a")
-        process = subprocess.Popen([SLUICE, "run", str(script), *arguments], stderr=log, stdout=log, env=dict(self.environment, **(environment or {})), cwd=self.directory)
-        process.log_path = log.name
-        return process
-
     def clean(self, words="", more="", code=0):
         script = self.script(f"CLEAN TABLE t {words};", more, name="clean.sql")
-        done = subprocess.run([SLUICE, "run", str(script), "--output", "json"], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
+        done = self.call("run", script, "--output", "json")
         check(done.returncode == code, f"CLEAN TABLE {words} ends with {done.returncode}", done.stderr)
         return [json.loads(line) for line in done.stdout.splitlines()] if code == 0 else done.stderr
 
@@ -75,7 +58,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
             if condition():
                 return True
             time.sleep(0.05)
-        check(condition(), f"waited for {what}", pathlib.Path(process.log_path).read_text())
+        check(condition(), f"waited for {what}", process.log.read_text())
         return condition()
 
     def named(self):
@@ -153,7 +136,7 @@ def test_running_job_keeps_its_files():
     job = world.start(world.script("INSERT INTO t SELECT id, dt FROM src;"))
     world.feed("b.csv", 10, 10)
     time.sleep(1.5)
-    check(job.poll() is None and len(world.hidden()) == 2, "the job resumes after CLEAN TABLE", pathlib.Path(job.log_path).read_text())
+    check(job.poll() is None and len(world.hidden()) == 2, "the job resumes after CLEAN TABLE", job.log.read_text())
     job.kill()
     job.wait()
     world.make_old()
@@ -173,7 +156,7 @@ def test_savepoints_are_asked():
     world.feed("a.csv", 0, 10)
     if world.wait("files to be merged", lambda: sum(".uncompacted-" in name and ".inprogress." not in name for name in world.hidden()) == 2, job):
         job.send_signal(signal.SIGTERM)
-        check(job.wait(120) == 0, "stop", pathlib.Path(job.log_path).read_text())
+        check(job.wait(120) == 0, "stop", job.log.read_text())
         before = world.hidden()
         check(len(before) == 2, "a stop leaves what is to be merged", before)
         for path in (world.directory / "state" / "sluice").iterdir():
@@ -210,14 +193,5 @@ def test_job_removes_its_own_at_start():
     check([row["action"] for row in rows] == ["removed"] and not world.hidden(), "CLEAN TABLE removes the stranger's", rows)
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_") and (len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])):
-            print(name, flush=True)
-            test()
-    print(f"{len(failures)} failure(s)")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())

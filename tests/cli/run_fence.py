@@ -5,32 +5,20 @@
 The lock's file is removed to stand for what a lost NFS lock or another machine looks like.
 """
 import json
-import os
 import pathlib
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
-failures = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from cli_world import Folder, check, run_tests  # noqa: E402
 
 
-def check(condition, what, text=""):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}\n{str(text)[-3000:]}")
-    return condition
-
-
-class World:
+class World(Folder):
     def __init__(self, form, more=""):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-fence-"))
+        super().__init__("fence")
         self.table = self.directory / "t"
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
-        (self.directory / "in").mkdir()
         self.count = 0
         self.script = self.directory / "job.sql"
         self.script.write_text(f"""SET 'execution.checkpointing.interval' = '200 ms';
@@ -42,18 +30,11 @@ INSERT INTO t SELECT id, dt FROM src;
 """)
 
     def feed(self, count=300):
-        name = f"{self.count}.csv"
-        hidden = self.directory / "in" / f".{name}"
-        hidden.write_text("".join(f"{i},d{i % 3}\n" for i in range(self.count, self.count + count)))
-        hidden.rename(self.directory / "in" / name)
+        self.put(f"{self.count}.csv", "".join(f"{i},d{i % 3}\n" for i in range(self.count, self.count + count)))
         self.count += count
 
-    def start(self, name, stop_point=None):
-        log = self.directory / f"{name}.log"
-        environment = dict(self.environment, **({"SLUICE_STOP_POINT": stop_point} if stop_point else {}))
-        process = subprocess.Popen([SLUICE, "run", str(self.script)], stderr=log.open("a"), stdout=subprocess.DEVNULL, env=environment, cwd=self.directory)
-        process.log = log
-        return process
+    def begin(self, name, stop_point=None):
+        return self.start(self.script, log=self.directory / f"{name}.log", environment={"SLUICE_STOP_POINT": stop_point} if stop_point else None)
 
     def ids(self):
         found = []
@@ -84,7 +65,7 @@ def overtaken(form, point, more=""):
     world = World(form, more)
     what = f"{form}{more} at {point}"
     world.feed()
-    old = world.start("old", point)
+    old = world.begin("old", point)
     deadline = time.time() + 120
     while time.time() < deadline and old.poll() is None and not is_stopped(old):
         if point is None and len(world.ids()) > 0:
@@ -95,12 +76,12 @@ def overtaken(form, point, more=""):
             world.feed(50)  # So that there are checkpoints with files.
     if not check(old.poll() is None and is_stopped(old), f"{what} is reached", old.log.read_text()):
         return old.kill()
-    refused = subprocess.run([SLUICE, "run", str(world.script)], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=120)
+    refused = world.call("run", world.script)
     check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr, f"{what}: the same machine refuses", refused.stderr)
-    refused = subprocess.run([SLUICE, "run", str(world.script), "--fresh"], capture_output=True, text=True, env=world.environment, cwd=world.directory, timeout=120)
+    refused = world.call("run", world.script, "--fresh")
     check(refused.returncode == 1 and f"in use by process {old.pid}" in refused.stderr and world.lock().exists(), f"{what}: --fresh leaves the state of a job that runs", refused.stderr)
     world.lock().unlink()
-    new = world.start("new")
+    new = world.begin("new")
     world.feed()
     check(world.wait_rows(new), f"{what}: the new process goes on, rows once", f"{len(world.ids())} of {world.count}\n" + new.log.read_text())
     check("may still be alive" in new.log.read_text(), f"{what}: it says that it waits", new.log.read_text())
@@ -118,16 +99,16 @@ def overtaken(form, point, more=""):
     new.send_signal(signal.SIGTERM)
     check(new.wait(120) == 0, f"{what}: it stops", new.log.read_text())
     check(sorted(world.ids()) == list(range(world.count)), f"{what}: rows once at the end", f"{len(world.ids())} of {world.count}")
-    done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment)
+    done = world.call("verify", world.table)
     check(done.returncode == 0, f"{what}: verify", done.stdout + done.stderr)
-    again = world.start("again")
+    again = world.begin("again")
     world.feed()
     check(world.wait_rows(again), f"{what}: it resumes once more", again.log.read_text())
     check("may still be alive" not in again.log.read_text(), f"{what}: after a stop nobody waits", again.log.read_text())
     again.kill()
     while state_of(again) != "Z":  # Nobody asks for its exit code yet: the first process of a container may never do.
         time.sleep(0.01)
-    after_kill = world.start("after-kill")
+    after_kill = world.begin("after-kill")
     world.feed()
     check(world.wait_rows(after_kill) and "may still be alive" not in after_kill.log.read_text(), f"{what}: nor after a kill on this machine", after_kill.log.read_text())
     after_kill.send_signal(signal.SIGTERM)
@@ -164,7 +145,7 @@ def test_stopped_in_good_order_and_moved_away():
     for more in ["", ", 'auto-compaction'='true'"]:
         world = World("csv", more)
         world.feed()
-        job = world.start("first")
+        job = world.begin("first")
         world.wait_rows(job)
         time.sleep(0.5)
         world.feed()
@@ -174,7 +155,7 @@ def test_stopped_in_good_order_and_moved_away():
         check(list((world.directory / "state" / "sluice").glob("*/chk-*/_published")), "the last checkpoint is marked")
         (world.table / "dt=d1").rename(world.directory / "archive")
         moved = len(world.ids())
-        job = world.start("second")
+        job = world.begin("second")
         world.feed()
         deadline = time.time() + 120
         while time.time() < deadline and job.poll() is None and len(world.ids()) < moved + 300:
@@ -184,14 +165,5 @@ def test_stopped_in_good_order_and_moved_away():
         check(job.wait(120) == 0, "second stop", job.log.read_text())
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_") and (len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])):
-            print(name, flush=True)
-            test()
-    print(f"{len(failures)} failure(s)")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())

@@ -2,38 +2,24 @@
 # ctest: timeout=180
 """Stop with a savepoint, start an edited script from it, and what is refused (known pitfalls 16.1, 16.2)."""
 import glob
-import os
 import pathlib
 import re
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
-failures = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from cli_world import Folder, check, run_tests  # noqa: E402
 
 
-def check(condition, what, text=""):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}\n{text[-2000:]}")
-
-
-class World:
+class World(Folder):
     """A watched directory, the tables' directory and the scripts of one test."""
 
     def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-savepoints-"))
-        (self.directory / "in").mkdir()
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
+        super().__init__("savepoints")
 
     def feed(self, name, first, count):
-        hidden = self.directory / "in" / f".{name}"
-        hidden.write_text("".join(f"{i},{i % 3},text {i}\n" for i in range(first, first + count)))
-        hidden.rename(self.directory / "in" / name)
+        self.put(name, "".join(f"{i},{i % 3},text {i}\n" for i in range(first, first + count)))
 
     def script(self, name, body, parallelism=1):
         text = f"""SET 'execution.checkpointing.interval' = '200 ms';
@@ -44,12 +30,6 @@ CREATE TABLE src (id INT, p INT, s STRING) WITH ('connector'='filesystem', 'path
         path = self.directory / name
         path.write_text(text)
         return path
-
-    def start(self, script, *arguments):
-        log = open(str(script) + ".log", "a")
-        process = subprocess.Popen([SLUICE, "run", str(script), *arguments], stderr=log, stdout=log, env=self.environment, cwd=self.directory)
-        process.log_path = log.name
-        return process
 
     def rows(self, table):
         found = []
@@ -65,12 +45,12 @@ CREATE TABLE src (id INT, p INT, s STRING) WITH ('connector'='filesystem', 'path
             if process.poll() is not None:
                 break
             time.sleep(0.05)
-        check(False, f"{count} rows in {table}, {len(self.rows(table))} are there", pathlib.Path(process.log_path).read_text())
+        check(False, f"{count} rows in {table}, {len(self.rows(table))} are there", process.log.read_text())
         return False
 
 
 def log_of(process):
-    return pathlib.Path(process.log_path).read_text()
+    return process.log.read_text()
 
 
 def stop(process, number=signal.SIGTERM):
@@ -164,7 +144,5 @@ def test_wrong_folders():
     check(job.wait(timeout=30) == 1 and "local" in log_of(job), "a savepoint in an object store is refused by name", log_of(job))
 
 
-for test in [value for name, value in sorted(globals().items()) if name.startswith("test_")]:
-    test()
-print(f"{len(failures)} failures")
-sys.exit(1 if failures else 0)
+if __name__ == "__main__":
+    run_tests(globals())

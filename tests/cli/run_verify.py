@@ -9,31 +9,19 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
-failures = []
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from cli_world import Folder, check, run_tests  # noqa: E402
 
 
-def check(condition, what, text=""):
-    if not condition:
-        failures.append(what)
-        print(f"FAILED: {what}\n{str(text)[-3000:]}")
-
-
-class World:
+class World(Folder):
     def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-verify-"))
+        super().__init__("verify")
         self.table = self.directory / "t"
-        self.environment = dict(os.environ, XDG_STATE_HOME=str(self.directory / "state"), TZ="UTC")
-        (self.directory / "in").mkdir()
 
     def feed(self, name, first, count, partitions=3):
-        hidden = self.directory / "in" / f".{name}"
-        hidden.write_text("".join(f"{i},d{i % partitions}\n" for i in range(first, first + count)))
-        hidden.rename(self.directory / "in" / name)
+        self.put(name, "".join(f"{i},d{i % partitions}\n" for i in range(first, first + count)))
 
     def script(self, body, form="parquet", more="", name="job.sql"):
         path = self.directory / name
@@ -45,17 +33,8 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 {body}""")
         return path
 
-    def start(self, script, crash_point=None):
-        log = open(str(script) + ".log", "a")
-        environment = dict(self.environment)
-        if crash_point:
-            environment["SLUICE_CRASH_POINT"] = crash_point
-        process = subprocess.Popen([SLUICE, "run", str(script)], stderr=log, stdout=log, env=environment, cwd=self.directory)
-        process.log_path = log.name
-        return process
-
     def run(self, script, *arguments):
-        done = subprocess.run([SLUICE, "run", str(script), *arguments], capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
+        done = self.call("run", script, *arguments)
         check(done.returncode == 0, f"run of {script}", done.stderr)
         return done
 
@@ -84,12 +63,11 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
             except Exception:
                 pass  # A file went while it was looked at.
             time.sleep(0.1)
-        check(False, f"{count} rows, {self.rows(form)} are there", pathlib.Path(process.log_path).read_text())
+        check(False, f"{count} rows, {self.rows(form)} are there", process.log.read_text())
         return False
 
     def verify(self, *arguments, target=None):
-        command = [SLUICE, "verify", *(arguments or [str(target or self.table)]), "--output", "json"]
-        done = subprocess.run(command, capture_output=True, text=True, env=self.environment, cwd=self.directory, timeout=120)
+        done = self.call("verify", *(arguments or [target or self.table]), "--output", "json")
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         return done.returncode, lines, done.stderr
 
@@ -112,7 +90,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
 def stop(process):
     process.send_signal(signal.SIGTERM)
     code = process.wait(120)
-    check(code == 0, f"stop ends with {code}", pathlib.Path(process.log_path).read_text())
+    check(code == 0, f"stop ends with {code}", process.log.read_text())
 
 
 def finished_job(form="parquet", more=""):
@@ -122,7 +100,7 @@ def finished_job(form="parquet", more=""):
     points = ["sink.before_record", "sink.after_record", "sink.after_publish", "checkpoint.after_metadata_rename", "sink.after_partition_commit"]
     for i, point in enumerate(points):
         world.feed(f"{i}.csv", i * 500, 500)
-        process = world.start(script, point)
+        process = world.start(script, environment={"SLUICE_CRASH_POINT": point})
         try:
             process.wait(60)
         except subprocess.TimeoutExpired:
@@ -264,21 +242,12 @@ def test_without_records_and_bad_usage():
     file = world.files()[0]
     file.write_bytes(file.read_bytes()[:-4])
     world.expect_problem("a cut footer without records", "unreadable file", file.name)
-    for arguments in [["/nowhere/at/all"], ["-f", str(script), "nope"], ["-f", str(script), "src", "extra"], [], ["-f", "/no/such.sql", "t"], [str(world.table), "--read-all"], ["--small-files", "many", str(world.table)]]:
-        done = subprocess.run([SLUICE, "verify", *arguments], capture_output=True, text=True, env=world.environment, timeout=120)
+    for arguments in [["/nowhere/at/all"], ["-f", str(script), "nope"], ["-f", str(script), "t DRY RUN"], ["-f", str(script), "src", "extra"], [], ["-f", "/no/such.sql", "t"], [str(world.table), "--read-all"], ["--small-files", "many", str(world.table)]]:
+        done = world.call("verify", *arguments)
         check(done.returncode == 2 and done.stderr, f"verify {arguments} is bad usage ({done.returncode})", done.stderr + done.stdout)
-    done = subprocess.run([SLUICE, "verify", str(world.table)], capture_output=True, text=True, env=world.environment, timeout=120)
+    done = world.call("verify", world.table)
     check(done.returncode == 1 and "problem: unreadable file: " in done.stdout and "There are problems." in done.stdout, "text", done.stdout)
 
 
-def main():
-    for name, test in sorted(globals().items()):
-        if name.startswith("test_") and (len(sys.argv) == 1 or any(word in name for word in sys.argv[1:])):
-            print(name, flush=True)
-            test()
-    print(f"{len(failures)} failure(s)")
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    run_tests(globals())

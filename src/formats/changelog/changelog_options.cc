@@ -66,6 +66,12 @@ Result<ChangelogOptions> ParseChangelogOptions(const FormatOptions& options,
   const OptionReader reader(options.options, specs);
   if (Has(specs, "schema-include")) {
     SLUICE_ASSIGN_OR_RETURN(parsed.schema_include, reader.Boolean("schema-include"));
+    SLUICE_ASSIGN_OR_RETURN(const std::string mode, reader.Enum("decimal.handling.mode"));
+    parsed.decimals_as_bytes = mode == "precise";
+    if (!parsed.schema_include) {
+      parsed.json.decimal_hint =
+          ". If it is Base64, set '" + options.prefix + "decimal.handling.mode' = 'precise'";
+    }
     SLUICE_ASSIGN_OR_RETURN(parsed.skipped_operations,
                             ReadOperations(reader, options.prefix, "skipped-operations"));
   }

@@ -12,6 +12,7 @@ namespace sluice::formats::changelog {
 struct ChangelogOptions {
   json::JsonOptions json;
   bool schema_include = false;     // debezium-json.
+  bool decimals_as_bytes = false;  // debezium-json: where no schema tells.
   std::string skipped_operations;  // debezium-json: letters of "op" that give no row.
   std::string database_include;    // canal-json: regular expressions; empty: all.
   std::string table_include;

@@ -476,6 +476,79 @@ TEST(ChangelogMetadata, ABadValueFailsOrIsNull) {
   EXPECT_THAT(Changes(Decode(*kDebezium, schema, kIgnore, text).rows), ElementsAre("+I 1|NULL"));
 }
 
+// 498, -498, 1 and 10^38 - 1 as Kafka Connect's converter writes their bytes.
+constexpr char kBytes[] =
+    R"({"op":"u","before":{"d":"AfI=","r":{"a":["/g4=",null]},"m":{"k":"AQ=="}},)"
+    R"("after":{"d":"SztMqFqGxHoJiiI//////w==","r":null,"m":null}})";
+
+Schema Decimals() {
+  const SqlType d = SqlType::Decimal(38, 2);
+  return Schema({{"d", SqlType::Decimal(38, 0)},
+                 {"r", SqlType::Row({{"a", SqlType::Array(d)}})},
+                 {"m", SqlType::Map(SqlType::String(), d)}});
+}
+
+TEST(DebeziumDecimals, BytesHaveTheScaleOfTheColumn) {
+  const OptionMap precise = {{"decimal.handling.mode", "precise"}};
+  EXPECT_THAT(Changes(Decode(*kDebezium, testing::AllOf(Decimals()), precise, kBytes).rows),
+              ElementsAre("-U 498|([-4.98, NULL])|{k=0.01}",
+                          "+U 99999999999999999999999999999999999999|NULL|NULL"));
+  // Numbers stay numbers, and those that tell their scale are taken by it.
+  EXPECT_THAT(Changes(Decode(*kDebezium, testing::AllOf(Decimals()), precise,
+                             R"({"op":"c","after":{"d":7,"r":{"a":[0.5,)"
+                             R"({"scale":3,"value":"AfI="},{"value":"AfI=","scale":-1}]},)"
+                             R"("m":{"k":{"scale":0,"value":"AA=="}}}})")
+                          .rows),
+              ElementsAre("+I 7|([0.50, 0.50, 4980.00])|{k=0.00}"));
+}
+
+TEST(DebeziumDecimals, TheSchemaTellsWhatATextIs) {
+  const auto message = [](std::string_view schema) {
+    return R"({"schema":{"type":"struct","fields":[{"type":"struct","fields":[)" +
+           std::string(schema) + R"(],"field":"before"},{"type":"string","field":"op"}]},)" +
+           R"("payload":{"op":"c","after":{"d":"1234"}}})";
+  };
+  const auto bytes = [](std::string_view scale) {
+    return R"({"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","version":1,)"
+           R"("parameters":{"scale":")" +
+           std::string(scale) + R"("},"field":"d"})";
+  };
+  ReadSchema schema = testing::AllOf(Schema({{"d", SqlType::Decimal(20, 4)}}));
+  // The last one says nothing of the field: the option holds.
+  const std::string text = message(R"({"type":"string","field":"d"})") + "\n" +
+                           message(bytes("2")) + "\n" + message(bytes("0")) + "\n" +
+                           message(bytes("-1")) + "\n" + message("");
+  EXPECT_THAT(Changes(Decode(*kDebezium, schema, {{"schema-include", "true"}}, text).rows),
+              ElementsAre("+I 1234.0000", "+I -26588.2400", "+I -2658824.0000", "+I -26588240.0000",
+                          "+I 1234.0000"));
+  const OptionMap both = {{"schema-include", "true"}, {"decimal.handling.mode", "precise"}};
+  EXPECT_THAT(Changes(Decode(*kDebezium, schema, both, text).rows),
+              ElementsAre("+I 1234.0000", "+I -26588.2400", "+I -2658824.0000", "+I -26588240.0000",
+                          "+I -265.8824"));
+}
+
+TEST(DebeziumDecimals, WhatIsNoneIsBad) {
+  ReadSchema schema = testing::AllOf(Schema({{"d", SqlType::Decimal(4, 2)}}));
+  EXPECT_THAT(FirstBad(Decode(*kDebezium, schema, {}, R"({"op":"c","after":{"d":"AfI="}})")),
+              HasSubstr("If it is Base64, set 'debezium-json.decimal.handling.mode' = 'precise'"));
+  const OptionMap precise = {{"decimal.handling.mode", "precise"}, {"ignore-parse-errors", "true"}};
+  for (const char* value : {R"("")", R"("4.98")", R"({"scale":1})", R"({"value":"AfI="})", R"([1])",
+                            R"({"scale":"1","value":"AfI="})", R"({"scale":1,"value":""})",
+                            R"("AQIDBAUGBwgJCgsMDQ4PEBESExQVFhcYGRobHB0eHyAh")"}) {
+    const DecodedRows rows = Decode(*kDebezium, schema, precise,
+                                    R"({"op":"c","after":{"d":)" + std::string(value) + "}}");
+    EXPECT_THAT(Changes(rows.rows), ElementsAre("+I NULL")) << value;
+    EXPECT_NE(FirstBad(rows), "") << value;
+  }
+  // Too many digits are NULL, as in a text; digits behind the scale are rounded.
+  EXPECT_THAT(Changes(Decode(*kDebezium, schema, precise,
+                             R"({"op":"c","after":{"d":"J3E="}})"
+                             "\n"
+                             R"({"op":"c","after":{"d":{"scale":3,"value":"AWU="}}})")
+                          .rows),
+              ElementsAre("+I NULL", "+I 0.36"));
+}
+
 /// All four kinds, each with the row (kind text, number).
 Batch FourKinds() {
   const Schema schema({{"k", SqlType::String()}, {"v", SqlType::Int()}});
@@ -580,6 +653,7 @@ TEST(ChangelogOptions, AreChecked) {
   refused(*kDebezium, {{"schema-include", "maybe"}}, "debezium-json.schema-include");
   refused(*kDebezium, {{"skipped-operations", "t,u"}},
           "'debezium-json.skipped-operations' = 't,u' must be t, m or both");
+  refused(*kDebezium, {{"decimal.handling.mode", "exact"}}, "debezium-json.decimal.handling.mode");
   refused(*kCanal, {{"table.includes", "x"}}, "canal-json.table.include");
   refused(*kCanal, {{"schema-include", "true"}}, "canal-json.schema-include");
   refused(*kCanal, {{"table.include", "(x"}},

@@ -7,14 +7,24 @@ namespace {
 
 enum Member { kBefore, kAfter, kOp, kSource, kTsMs };
 
-constinit const OptionSpec kOptions[] = {
-    {"schema-include", OptionType::kBoolean, "false",
-     "Messages are {\"schema\":…,\"payload\":…}, as Kafka Connect writes them with "
-     "value.converter.schemas.enable."},
-    {"skipped-operations", OptionType::kString, "",
-     "Messages that give no row instead of being bad records: t (truncate), m (message), or both "
-     "separated by a comma. They are counted."},
-};
+std::span<const OptionSpec> Options() {
+  static const OptionSpec kSpecs[] = {
+      {"schema-include", OptionType::kBoolean, "false",
+       "Messages are {\"schema\":…,\"payload\":…}, as Kafka Connect writes them with "
+       "value.converter.schemas.enable."},
+      {"decimal.handling.mode",
+       OptionType::kEnum,
+       "string",
+       "How the connector writes decimals: string and double as texts or numbers, precise as the "
+       "bytes of the unscaled number in Base64, with the scale of the column. Where messages have "
+       "their schema, that tells.",
+       {"string", "double", "precise"}},
+      {"skipped-operations", OptionType::kString, "",
+       "Messages that give no row instead of being bad records: t (truncate), m (message), or both "
+       "separated by a comma. They are counted."},
+  };
+  return kSpecs;
+}
 
 std::span<const MetadataSpec> Metadata() {
   static const MetadataSpec kSpecs[] = {
@@ -86,7 +96,7 @@ const Dialect& DebeziumDialect() {
   static const Dialect kDialect{
       .name = "debezium-json",
       .label = "Debezium JSON",
-      .options = kOptions,
+      .options = Options(),
       .members = {"before", "after", "op", "source", "ts_ms"},
       .metadata = Metadata(),
       .validate = &Validate,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "formats/changelog/changelog_options.h"
+#include "formats/changelog/decimal_forms.h"
 #include "formats/changelog/envelope.h"
 #include "formats/changelog/metadata_columns.h"
 #include "formats/json/json_reader.h"
@@ -59,6 +60,7 @@ class Message {
   Envelope envelope_;
   Envelope root_;        // Schema and payload.
   Envelope row_fields_;  // Of a whole row that completes a partial one.
+  DecimalForms decimals_;
   std::string_view schema_;
   std::vector<int8_t> kinds_;  // Of every row since they were last taken.
   int64_t* row_ = nullptr;

@@ -27,17 +27,8 @@ struct IntegerReader {
     const unsigned count = field.size() - (negative ? 1 : 0);
     // Words are loaded backwards from the end: they must not begin before the text.
     if (count - 1 >= 16 || end - text < 16) return false;
-    uint64_t number;
-    if (count <= 8) {
-      const uint64_t word = text::LastDigits(end, count);
-      if (!text::AllDigits(word)) return false;
-      number = text::EightDigits(word);
-    } else {
-      const uint64_t high = text::LastDigits(end - 8, count - 8);
-      const uint64_t low = text::LoadWord(end - 8);
-      if (!text::AllDigits(high) || !text::AllDigits(low)) return false;
-      number = uint64_t{text::EightDigits(high)} * 100'000'000 + text::EightDigits(low);
-    }
+    uint64_t number = 0;
+    if (!text::ReadLastDigits(end, count, &number)) return false;
     const auto wide = negative ? -static_cast<int64_t>(number) : static_cast<int64_t>(number);
     *value = static_cast<T>(wide);
     return *value == wide;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -81,6 +82,8 @@ struct JsonColumn {
   std::string path;  // "order.items", for messages.
   TypeKind kind;
   text::ScalarRules rules;
+  /// Of a DECIMAL: texts are not the number but its bytes (decimal_bytes.h), of this scale.
+  std::optional<int> bytes_scale;
   text::ColumnBuilder* builder;
   std::vector<std::unique_ptr<JsonColumn>> children;  // Element; key and value; fields.
   FieldTable fields;                                  // Of a ROW.

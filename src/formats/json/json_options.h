@@ -24,6 +24,7 @@ struct JsonOptions {
   /// Numbers are times too: days, or fractions of a second in the unit that the column's precision
   /// has, since 1970; instants may be ISO-8601 texts with Z in any style (debezium-json).
   bool epoch_times = false;
+  std::string decimal_hint;  // Follows the reason why a text is no DECIMAL.
   int max_depth = 1000;
   int64_t max_record_bytes = 128 << 20;
   std::string prefix;  // "json.", for messages.

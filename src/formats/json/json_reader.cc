@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "common/text.h"
+#include "formats/json/decimal_bytes.h"
 #include "formats/text/number_text.h"
 #include "formats/text/swar.h"
 
@@ -342,9 +343,22 @@ bool JsonReader::ReadText(JsonColumn& column) {
   std::string_view text;
   bool had_escapes = false;
   if (!cursor_.ReadString(&text, &had_escapes)) return false;
+  if (column.bytes_scale) return AppendDecimalBytes(column, text, *column.bytes_scale);
   if (text::AppendScalar(column.rules, text, *column.builder)) [[likely]]
     return true;
-  return BadField(column, text, text::DescribeBadScalar(column.rules, text));
+  std::string reason = text::DescribeBadScalar(column.rules, text);
+  if (column.kind == TypeKind::kDecimal) reason += options_.decimal_hint;
+  return BadField(column, text, std::move(reason));
+}
+
+bool JsonReader::AppendDecimalBytes(JsonColumn& column, std::string_view base64, int scale) {
+  std::string number;
+  if (DecimalFromBytes(base64, scale, &number) &&
+      text::AppendScalar(column.rules, number, *column.builder)) {
+    return true;
+  }
+  return BadField(column, base64,
+                  "\"" + Printable(base64, 40) + "\" is not the Base64 of a decimal's bytes");
 }
 
 bool JsonReader::ReadNumberValue(JsonColumn& column) {
@@ -477,6 +491,12 @@ bool JsonReader::ReadNested(JsonColumn& column) {
     case TypeKind::kMultiset:
       if (!object) break;
       return ReadMap(column);
+    case TypeKind::kDecimal: {
+      if (!object || !column.bytes_scale) break;
+      ScaledBytes value;
+      if (!ReadScaledBytes(cursor_, &value)) return false;
+      return AppendDecimalBytes(column, value.base64, value.scale);
+    }
     default:
       break;
   }

@@ -74,6 +74,7 @@ class JsonReader {
   bool ReadTimestamp(JsonColumn& column);
   bool ReadAnyValue(JsonColumn& column);
   bool ReadText(JsonColumn& column);
+  bool AppendDecimalBytes(JsonColumn& column, std::string_view base64, int scale);
   bool ReadNumberValue(JsonColumn& column);
   bool ReadBoolean(JsonColumn& column);
   bool ReadNested(JsonColumn& column);

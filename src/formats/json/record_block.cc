@@ -32,17 +32,8 @@ __attribute__((always_inline)) inline bool QuickInteger(const char* text, ValueS
   if (negative) ++begin;
   const auto count = static_cast<unsigned>(end - begin);
   if (count - 1 >= 16 || span.end < 16 || (*begin == '0' && count > 1)) return false;
-  uint64_t number;
-  if (count <= 8) {
-    const uint64_t word = text::LastDigits(end, count);
-    if (!text::AllDigits(word)) return false;
-    number = text::EightDigits(word);
-  } else {
-    const uint64_t high = text::LastDigits(end - 8, count - 8);
-    const uint64_t low = text::LoadWord(end - 8);
-    if (!text::AllDigits(high) || !text::AllDigits(low)) return false;
-    number = uint64_t{text::EightDigits(high)} * 100'000'000 + text::EightDigits(low);
-  }
+  uint64_t number = 0;
+  if (!text::ReadLastDigits(end, count, &number)) return false;
   *value = negative ? -static_cast<int64_t>(number) : static_cast<int64_t>(number);
   return true;
 }

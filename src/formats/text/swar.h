@@ -35,6 +35,22 @@ inline uint64_t LastDigits(const char* end, unsigned count) {
   return (LoadWord(end - 8) & keep) | (0x3030303030303030 & ~keep);
 }
 
+/// The number of the last `count` (1 to 16) bytes before `end`; false when one is no digit. The
+/// sixteen bytes before `end` must be readable.
+inline bool ReadLastDigits(const char* end, unsigned count, uint64_t* number) {
+  if (count <= 8) {
+    const uint64_t word = LastDigits(end, count);
+    if (!AllDigits(word)) return false;
+    *number = EightDigits(word);
+    return true;
+  }
+  const uint64_t high = LastDigits(end - 8, count - 8);
+  const uint64_t low = LoadWord(end - 8);
+  if (!AllDigits(high) || !AllDigits(low)) return false;
+  *number = uint64_t{EightDigits(high)} * 100'000'000 + EightDigits(low);
+  return true;
+}
+
 /// How many of the eight bytes, from the first on, are digits.
 inline unsigned LeadingDigits(uint64_t word) {
   const uint64_t distance = word ^ 0x3030303030303030;  // 0 to 9 for digits.

@@ -8,6 +8,7 @@
 #include "common/base64.h"
 #include "formats/text/bad_records.h"
 #include "formats/text/number_text.h"
+#include "formats/text/swar.h"
 #include "formats/text/temporal_text.h"
 
 namespace sluice::formats::text {
@@ -169,6 +170,19 @@ TEST(NumberText, ReadsDecimals) {
       EXPECT_EQ(outcome, DecimalOutcome::kOk) << c.text;
       EXPECT_EQ(value.ToIntegerString(), expected) << c.text;
     }
+  }
+}
+
+TEST(NumberText, LastDigits) {
+  const std::string text = "99991234567890123456";
+  const char* end = text.data() + text.size();
+  for (unsigned count = 1; count <= 16; ++count) {
+    uint64_t number = 0;
+    ASSERT_TRUE(ReadLastDigits(end, count, &number));
+    EXPECT_EQ(number, std::stoull(text.substr(text.size() - count))) << count;
+    std::string spoilt = text;
+    spoilt[text.size() - count] = '-';
+    EXPECT_FALSE(ReadLastDigits(spoilt.data() + spoilt.size(), count, &number)) << count;
   }
 }
 

@@ -223,6 +223,16 @@ TEST(TypeTest, WritesItsCanonicalForm) {
   }
 }
 
+TEST(PathTest, IsANameAndNothingElse) {
+  const Result<NamePath> path = ParsePath(" cat . `my db`.t");
+  ASSERT_TRUE(path.ok()) << path.status().ToString();
+  ASSERT_EQ(path->parts.size(), 3u);
+  EXPECT_EQ(path->parts[1].name, "my db");
+  for (const char* text : {"", "t DRY RUN", "t;", "t.", "t.*", "'t'", "select"}) {
+    EXPECT_EQ(ParsePath(text).status().code(), StatusCode::kParseError) << text;
+  }
+}
+
 TEST(ExpressionTreeTest, KeepsPositions) {
   Result<ExprPtr> parsed = ParseExpression("a +\n  (b * c) and not d");
   ASSERT_TRUE(parsed.ok());

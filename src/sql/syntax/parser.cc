@@ -255,6 +255,13 @@ Result<TypePtr> Parser::OnlyType() {
   return type;
 }
 
+Result<NamePath> Parser::OnlyPath() {
+  SLUICE_ASSIGN_OR_RETURN(NamePath path, ParsePath());
+  tokens_.Note("<EOF>");
+  if (tokens_.Peek().kind != TokenKind::kEnd) return tokens_.Fail();
+  return path;
+}
+
 ScriptParse ParseScriptFully(std::string_view text) { return Parser(text).Script(); }
 
 Result<std::vector<ParsedStatement>> ParseScript(std::string_view text) {
@@ -267,5 +274,6 @@ Result<ParsedStatement> ParseStatement(std::string_view text) { return Parser(te
 Result<ExprPtr> ParseExpression(std::string_view text) { return Parser(text).OnlyExpression(); }
 Result<QueryPtr> ParseQuery(std::string_view text) { return Parser(text).OnlyQuery(); }
 Result<TypePtr> ParseType(std::string_view text) { return Parser(text).OnlyType(); }
+Result<NamePath> ParsePath(std::string_view text) { return Parser(text).OnlyPath(); }
 
 }  // namespace sluice::sql

@@ -49,6 +49,9 @@ Result<ExprPtr> ParseExpression(std::string_view text);
 Result<QueryPtr> ParseQuery(std::string_view text);
 Result<TypePtr> ParseType(std::string_view text);
 
+/// Parses the name of a table that stands alone, such as `db`.`t`.
+Result<NamePath> ParsePath(std::string_view text);
+
 /// A statement of a script, cut out without parsing it.
 struct ScriptPiece {
   std::string_view text;  // With its ';' if it has one; leading blanks and comments removed.

@@ -27,6 +27,7 @@ class Parser {
   Result<ExprPtr> OnlyExpression();
   Result<QueryPtr> OnlyQuery();
   Result<TypePtr> OnlyType();
+  Result<NamePath> OnlyPath();
 
  private:
   // Binding strength, loosest first; a larger number binds tighter.

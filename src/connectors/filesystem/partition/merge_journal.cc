@@ -6,6 +6,7 @@
 #include <arrow/buffer.h>
 
 #include "common/text.h"
+#include "fs/list_if_there.h"
 #include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
@@ -61,11 +62,10 @@ std::string JournalPath(const std::string& root, std::string_view id, bool done)
 Result<Journals> ReadJournals(fs::FileSystem& file_system, const std::string& root) {
   for (int i = 0; i < kTries; ++i) {
     Journals journals;
-    const auto entries = file_system.List(fs::JoinPath(root, kDirectory));
-    if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return journals;
-    SLUICE_RETURN_NOT_OK(entries.status());
+    SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                            fs::ListIfThere(file_system, fs::JoinPath(root, kDirectory)));
     bool whole = true;
-    for (const fs::FileInfo& entry : *entries) {
+    for (const fs::FileInfo& entry : entries) {
       journals.names.emplace_back(entry.name());
       if (!entry.name().ends_with(kOpen)) continue;
       const auto file = file_system.OpenRead(entry.path);

@@ -181,8 +181,7 @@ Status CommitOne(fs::FileSystem& file_system, const CommitPolicies& policies,
 }  // namespace
 
 Status CommitPolicy::CommitAll(fs::FileSystem& file_system,
-                               const std::vector<PartitionCommit>& commits,
-                               const std::string& tag) {
+                               std::span<const PartitionCommit> commits, const std::string& tag) {
   for (const PartitionCommit& commit : commits) {
     SLUICE_RETURN_NOT_OK(Explained(Commit(file_system, commit, tag), commit));
   }
@@ -190,7 +189,7 @@ Status CommitPolicy::CommitAll(fs::FileSystem& file_system,
 }
 
 Status CommitPartitions(fs::FileSystem& file_system, const CommitPolicies& policies,
-                        const std::vector<PartitionCommit>& commits, const std::string& tag) {
+                        std::span<const PartitionCommit> commits, const std::string& tag) {
   // Of several policies each partition has all before the next has any.
   if (policies.size() == 1 && commits.size() > 1) {
     SLUICE_CRASH_POINT("sink.before_partition_commit");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,7 +41,7 @@ class CommitPolicy {
   virtual Status Commit(fs::FileSystem& file_system, const PartitionCommit& commit,
                         const std::string& tag) = 0;
   /// The same for several partitions. One that can do what many of them need at once overrides it.
-  virtual Status CommitAll(fs::FileSystem& file_system, const std::vector<PartitionCommit>& commits,
+  virtual Status CommitAll(fs::FileSystem& file_system, std::span<const PartitionCommit> commits,
                            const std::string& tag);
 };
 using CommitPolicies = std::vector<std::shared_ptr<CommitPolicy>>;
@@ -51,6 +52,6 @@ Result<CommitPolicies> MakeCommitPolicies(const PartitionCommitOptions& options)
 /// Runs the policies in their order for one partition after the other. Fails at the first that
 /// fails.
 Status CommitPartitions(fs::FileSystem& file_system, const CommitPolicies& policies,
-                        const std::vector<PartitionCommit>& commits, const std::string& tag);
+                        std::span<const PartitionCommit> commits, const std::string& tag);
 
 }  // namespace sluice::connectors::filesystem

@@ -525,10 +525,8 @@ Status FileCommitter::StartCommitting() {
              begin += kCommitsPerFenceCheck) {
           *status = CheckFence(fence);
           if (!status->ok()) return;
-          const size_t end = std::min(commits->size(), begin + kCommitsPerFenceCheck);
-          const std::vector<PartitionCommit> some(
-              commits->begin() + static_cast<std::ptrdiff_t>(begin),
-              commits->begin() + static_cast<std::ptrdiff_t>(end));
+          const size_t count = std::min(commits->size() - begin, kCommitsPerFenceCheck);
+          const auto some = std::span<const PartitionCommit>(*commits).subspan(begin, count);
           *status = CommitPartitions(*file_system, plan->policies, some, tag);
         }
       },
@@ -563,14 +561,15 @@ Status FileCommitter::StartRecording(
   auto status = std::make_shared<Status>();
   io_->Submit(
       [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
-       fence = context().fence, sweep = std::exchange(sweep_records_, false)] {
+       fence = context().fence, first = std::exchange(first_record_, false)] {
         SLUICE_CRASH_POINT("sink.before_record");
         *status = CheckFence(fence);
-        if (status->ok() && sweep) {
+        if (status->ok() && first) {
           *status = SweepUnfinishedRecords(*file_system, root, record->lineage);
         }
         if (!status->ok()) return;
-        *status = WriteRecord(*file_system, root, *record);
+        *status = first ? WriteRecordAgain(*file_system, root, *record)
+                        : WriteRecord(*file_system, root, *record);
         if (status->ok()) *status = FoldRecords(*file_system, fold);
         SLUICE_CRASH_POINT("sink.after_record");
       },

@@ -122,7 +122,7 @@ class FileCommitter final : public runtime::Operator {
   std::unique_ptr<Recorder> recorder_;     // Null where the table keeps no records.
   std::vector<std::string> replaced_;      // Directories, by INSERT OVERWRITE.
   std::vector<std::string> record_paths_;  // Written and not yet folded.
-  bool sweep_records_ = true;              // Until the first record of this start.
+  bool first_record_ = true;               // Of this start: what earlier ones left is looked at.
 };
 
 }  // namespace sluice::connectors::filesystem

@@ -3,6 +3,7 @@
 #include "common/text.h"
 #include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "fs/list_if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -21,7 +22,8 @@ class Sweeper {
     }
     SLUICE_RETURN_NOT_OK(Walk(request_.root));
     // The staging directory of a table without partitions stands beside its root.
-    SLUICE_ASSIGN_OR_RETURN(const auto beside, Entries(fs::ParentPath(request_.root)));
+    SLUICE_ASSIGN_OR_RETURN(const auto beside,
+                            fs::ListIfThere(file_system_, fs::ParentPath(request_.root)));
     const std::string own = "." + std::string(fs::FileInfo{.path = request_.root}.name()) +
                             std::string(kOverwriteInfix) + request_.lineage;
     for (const fs::FileInfo& entry : beside) {
@@ -63,16 +65,8 @@ class Sweeper {
     return request_.remove_newer ? file_system_.DeleteFile(path) : Status();
   }
 
-  Result<std::vector<fs::FileInfo>> Entries(const std::string& directory) {
-    auto entries = file_system_.ListNames(directory);  // Their sizes are not asked for.
-    if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) {
-      return std::vector<fs::FileInfo>();
-    }
-    return entries;
-  }
-
   Status Walk(const std::string& directory) {
-    SLUICE_ASSIGN_OR_RETURN(const auto entries, Entries(directory));
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, fs::ListNamesIfThere(file_system_, directory));
     for (const fs::FileInfo& entry : entries) {
       if (entry.name().starts_with(".")) {
         SLUICE_RETURN_NOT_OK(LookAtHidden(entry));

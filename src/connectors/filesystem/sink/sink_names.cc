@@ -1,6 +1,7 @@
 #include "connectors/filesystem/sink/sink_names.h"
 
 #include "common/stable_hash.h"
+#include "common/text.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -8,10 +9,6 @@ namespace {
 constexpr size_t kHashDigits = 16;
 constexpr std::string_view kBegin = "part-";
 constexpr size_t kUuidSize = 36;
-
-bool IsHex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 /// Parts with their lengths, so that ("a", "bc") and ("ab", "c") differ.
 std::string JoinParts(std::string_view a, std::string_view b, std::string_view c = {}) {
@@ -25,6 +22,10 @@ std::string JoinParts(std::string_view a, std::string_view b, std::string_view c
 }
 
 }  // namespace
+
+bool IsHex(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
 
 uint64_t StableHash(std::string_view text, uint64_t seed) {
   uint64_t hash = Fnv1a(text, 0xCBF29CE484222325ull ^ seed * 0x9E3779B97F4A7C15ull);
@@ -54,6 +55,12 @@ bool IsStagingName(std::string_view name, std::string_view lineage) {
   const size_t at = name.rfind(kOverwriteInfix);
   return name.starts_with(".") && at != std::string_view::npos &&
          name.substr(at + kOverwriteInfix.size()) == lineage;
+}
+
+bool IsTemporaryName(std::string_view name) {
+  const std::vector<std::string_view> parts = Split(name, '.');
+  return parts.size() >= 5 && name.starts_with(".") && parts[parts.size() - 3] == "tmp" &&
+         ParseInt64(parts[parts.size() - 2]) && ParseInt64(parts.back());
 }
 
 std::string AttemptUuid(std::string_view lineage, std::string_view job_id,

@@ -15,6 +15,9 @@
 
 namespace sluice::connectors::filesystem {
 
+/// Nothing but digits 0 to 9 and a to f, as our hidden names have them.
+bool IsHex(std::string_view text);
+
 /// FNV-1a, finished by a mixer; the same in every release.
 uint64_t StableHash(std::string_view text, uint64_t seed = 0);
 
@@ -28,6 +31,10 @@ std::string MakeTag(std::string_view lineage, std::string_view attempt_id);
 std::optional<std::string_view> TagOfName(std::string_view name, std::string_view lineage);
 /// True for the staging directories of `lineage` (".x.overwrite.LINEAGE").
 bool IsStagingName(std::string_view name, std::string_view lineage);
+
+/// True for what a file system writes a whole file under until it is complete:
+/// ".x.tmp.<process>.<number>".
+bool IsTemporaryName(std::string_view name);
 
 /// A UUID that the subtasks of one attempt share and nobody else ever has: its first 60 bits are
 /// those of the lineage, the rest is made from ids that are never used twice.

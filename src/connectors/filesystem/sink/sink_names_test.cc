@@ -30,5 +30,14 @@ TEST(SinkNamesTest, UuidsHaveTheirForm) {
   for (const size_t dash : {8u, 13u, 18u, 23u}) EXPECT_EQ(uuid[dash], '-');
 }
 
+TEST(SinkNamesTest, TemporaryNamesOfTheFileSystem) {
+  EXPECT_TRUE(IsTemporaryName("._SUCCESS.tmp.123.0"));
+  EXPECT_TRUE(IsTemporaryName(".0123456789abcdef-000000000007.jsonl.tmp.4711.12"));
+  for (const char* other : {"", ".", "_SUCCESS", "_SUCCESS.tmp.123.0", "._SUCCESS.tmp.123",
+                            "._SUCCESS.tmp.123.x", "._SUCCESS.tmp..0", ".tmp.1.2"}) {
+    EXPECT_FALSE(IsTemporaryName(other)) << other;
+  }
+}
+
 }  // namespace
 }  // namespace sluice::connectors::filesystem

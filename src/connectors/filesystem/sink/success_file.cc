@@ -39,7 +39,7 @@ class SuccessFile final : public CommitPolicy {
   }
 
   /// New empty markers of many partitions become durable together, and then visible.
-  Status CommitAll(fs::FileSystem& file_system, const std::vector<PartitionCommit>& commits,
+  Status CommitAll(fs::FileSystem& file_system, std::span<const PartitionCommit> commits,
                    const std::string& tag) override {
     std::unique_ptr<fs::SyncBatch> batch;
     if (!with_content_ && file_system.has_directories() && !commits.empty()) {

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/text.h"
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/committer.h"
 #include "connectors/filesystem/sink/compactor.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "fs/list_if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -14,10 +14,6 @@ namespace {
 using Kind = Leftover::Kind;
 
 constexpr size_t kLineageDigits = 16;
-
-bool IsHex(std::string_view text) {
-  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
 
 /// The lineage in ".x.inprogress.LINEAGE-ATTEMPT" or ".x.overwrite.LINEAGE".
 std::optional<std::string> LineageBehind(std::string_view name, std::string_view infix,
@@ -32,13 +28,6 @@ std::optional<std::string> LineageBehind(std::string_view name, std::string_view
   const std::string_view attempt = tag.substr(kLineageDigits);
   if (!attempt.empty() && (attempt[0] != '-' || !IsHex(attempt.substr(1)))) return std::nullopt;
   return std::string(lineage);
-}
-
-/// What the file system writes whole files under: ".x.tmp.<process>.<number>".
-bool IsTemporary(std::string_view name) {
-  const std::vector<std::string_view> parts = Split(name, '.');
-  return parts.size() >= 5 && name.starts_with(".") && parts[parts.size() - 3] == "tmp" &&
-         ParseInt64(parts[parts.size() - 2]) && ParseInt64(parts.back());
 }
 
 class Lister {
@@ -58,16 +47,8 @@ class Lister {
   }
 
  private:
-  Result<std::vector<fs::FileInfo>> Entries(const std::string& directory) {
-    auto entries = file_system_.List(directory);
-    if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) {
-      return std::vector<fs::FileInfo>();
-    }
-    return entries;
-  }
-
   Status Walk(const std::string& directory) {
-    SLUICE_ASSIGN_OR_RETURN(const auto entries, Entries(directory));
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, fs::ListIfThere(file_system_, directory));
     for (const fs::FileInfo& entry : entries) {
       if (entry.is_directory && fs::IsHiddenName(entry.name())) {
         SLUICE_RETURN_NOT_OK(LookAtStaging(entry));
@@ -84,7 +65,8 @@ class Lister {
   Status LookBesideRoot() {
     const std::string own =
         "." + std::string(fs::FileInfo{.path = root_}.name()) + std::string(kOverwriteInfix);
-    SLUICE_ASSIGN_OR_RETURN(const auto beside, Entries(fs::ParentPath(root_)));
+    SLUICE_ASSIGN_OR_RETURN(const auto beside,
+                            fs::ListIfThere(file_system_, fs::ParentPath(root_)));
     for (const fs::FileInfo& entry : beside) {
       if (entry.is_directory && entry.name().starts_with(own)) {
         SLUICE_RETURN_NOT_OK(LookAtStaging(entry));
@@ -136,7 +118,7 @@ class Lister {
       leftover.kind = Kind::kRaw;
       leftover.lineage = LineageOfPartName(file.name()).value_or("");
       if (leftover.lineage.empty()) return;
-    } else if (file_system_.has_directories() && IsTemporary(file.name())) {
+    } else if (file_system_.has_directories() && IsTemporaryName(file.name())) {
       leftover.kind = Kind::kMarker;
     } else {
       return;

@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "common/text.h"
+#include "connectors/filesystem/sink/sink_names.h"
+#include "fs/list_if_there.h"
 #include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
@@ -51,6 +53,13 @@ TableRecord RecordOf(const Json& json) {
   record.marker = json.at("marker").get<std::string>();
   record.replaced = json.at("replaced").get<std::vector<std::string>>();
   return record;
+}
+
+/// Adds those of `more` that are missing.
+void Unite(const std::vector<std::string>& more, std::vector<std::string>* all) {
+  for (const std::string& name : more) {
+    if (std::find(all->begin(), all->end(), name) == all->end()) all->push_back(name);
+  }
 }
 
 Result<std::string> ReadText(fs::FileSystem& file_system, const std::string& path) {
@@ -123,15 +132,33 @@ Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
   return file_system.WriteWhole(path, EncodeRecord(record));
 }
 
+Status WriteRecordAgain(fs::FileSystem& file_system, const std::string& root, TableRecord record) {
+  const std::string path = RecordPath(root, record);
+  const auto text = ReadText(file_system, path);
+  if (text.status().code() == StatusCode::kNotFound) return WriteRecord(file_system, root, record);
+  SLUICE_RETURN_NOT_OK(text.status());
+  const auto written = ParseRecords(*text);
+  if (!written.ok()) return WriteRecord(file_system, root, record);
+  std::string lines;
+  for (const TableRecord& other : *written) {
+    if (other.lineage == record.lineage && other.checkpoint == record.checkpoint) {
+      record.time_ms = other.time_ms;
+      Unite(other.committed, &record.committed);
+      Unite(other.replaced, &record.replaced);
+    } else {
+      lines += EncodeRecord(other);
+    }
+  }
+  return file_system.WriteWhole(path, lines + EncodeRecord(record));
+}
+
 Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
                               const std::string& lineage) {
-  const auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
-  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return {};
-  SLUICE_RETURN_NOT_OK(entries.status());
+  SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                          fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
   std::vector<std::string> unfinished;
-  for (const fs::FileInfo& entry : *entries) {
-    if (entry.name().starts_with("." + lineage + "-") &&
-        entry.name().find(std::string(kSuffix) + ".tmp.") != std::string_view::npos) {
+  for (const fs::FileInfo& entry : entries) {
+    if (entry.name().starts_with("." + lineage + "-") && IsTemporaryName(entry.name())) {
       unfinished.push_back(entry.path);
     }
   }
@@ -152,21 +179,19 @@ Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& 
 }
 
 Result<bool> HasRecords(fs::FileSystem& file_system, const std::string& root) {
-  const auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
-  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return false;
-  SLUICE_RETURN_NOT_OK(entries.status());
-  return std::any_of(entries->begin(), entries->end(), [](const fs::FileInfo& entry) {
+  SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                          fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
+  return std::any_of(entries.begin(), entries.end(), [](const fs::FileInfo& entry) {
     return !entry.is_directory && entry.name().ends_with(kSuffix);
   });
 }
 
 Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::string& root) {
   ReadRecordsResult result;
-  auto entries = file_system.List(fs::JoinPath(root, kRecordDirectory));
-  if (!entries.ok() && entries.status().code() == StatusCode::kNotFound) return result;
-  SLUICE_RETURN_NOT_OK(entries.status());
+  SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                          fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
   std::set<std::pair<std::string, int64_t>> seen;
-  for (const fs::FileInfo& entry : *entries) {
+  for (const fs::FileInfo& entry : entries) {
     if (entry.is_directory || !entry.name().ends_with(kSuffix) || entry.name().starts_with(".")) {
       continue;
     }

@@ -73,6 +73,10 @@ Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& ro
 std::string RecordPath(const std::string& root, const TableRecord& record);
 /// Durable, in place of an older one of the same sink and checkpoint. Blocking.
 Status WriteRecord(fs::FileSystem& file_system, const std::string& root, const TableRecord& record);
+/// The same for a record that an earlier start may have written already: it keeps its time, since
+/// COMPACT TABLE may have recorded something after it, what it says was committed, and the other
+/// records that were folded into its file. Blocking.
+Status WriteRecordAgain(fs::FileSystem& file_system, const std::string& root, TableRecord record);
 /// Puts the records at `paths` into one file under the last one's name and removes them. Records
 /// that are there twice after a crash are the same. Blocking.
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths);

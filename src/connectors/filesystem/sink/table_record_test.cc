@@ -60,6 +60,28 @@ TEST(TableRecordTest, FoldingKeepsEveryRecord) {
   ASSERT_TRUE(file_system.DeleteTree(root).ok());
 }
 
+TEST(TableRecordTest, ARestartChangesNoTimeAndLosesNoFoldedRecord) {
+  const std::string root = testing::TempDir() + "/table-record-again-" + std::to_string(::getpid());
+  const auto located = fs::FileSystems::Default().Locate(root);
+  ASSERT_TRUE(located.ok()) << located.status().ToString();
+  fs::FileSystem& file_system = *located->file_system;
+  ASSERT_TRUE(WriteRecord(file_system, root, Sample(1)).ok());
+  TableRecord again = Sample(2);
+  again.time_ms += 10'000;
+  again.committed = {"dt=2"};
+  // Nothing is there yet.
+  ASSERT_TRUE(WriteRecordAgain(file_system, root, Sample(2)).ok());
+  ASSERT_TRUE(
+      FoldRecords(file_system, {RecordPath(root, Sample(1)), RecordPath(root, Sample(2))}).ok());
+  ASSERT_TRUE(WriteRecordAgain(file_system, root, again).ok());
+  TableRecord expected = Sample(2);
+  expected.committed = {"dt=2", "dt=1"};
+  const auto read = ReadRecords(file_system, root);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->records, (std::vector<TableRecord>{Sample(1), expected}));
+  ASSERT_TRUE(file_system.DeleteTree(root).ok());
+}
+
 TEST(RecorderTest, WhatIsNotRecordedIsInTheState) {
   Recorder first("/t");
   first.AddFile(1, "/t/dt=1/part-1", 10, 100);

@@ -1,0 +1,37 @@
+// Whether a message's decimals are numbers or bytes (`decimal.handling.mode` of Debezium).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "formats/json/json_columns.h"
+
+namespace sluice::formats::changelog {
+
+/// Keeps JsonColumn::bytes_scale of the columns below a row.
+class DecimalForms {
+ public:
+  /// `as_bytes`: what holds where no schema tells; the scale is the column's then. The columns must
+  /// outlive this.
+  DecimalForms(json::FieldTable& top, bool as_bytes);
+
+  /// Takes what the schema of a message says, as Kafka Connect writes it. Cheap for the schema of
+  /// the message before.
+  void Follow(std::string_view schema);
+
+ private:
+  struct Decimal {
+    json::JsonColumn* column;
+    /// Names from the row down to the column; "" steps into an array or the values of a map.
+    std::vector<std::string> path;
+  };
+  void Collect(json::JsonColumn& column, std::vector<std::string> path);
+  void ApplyDefault(const Decimal& decimal) const;
+
+  const bool as_bytes_;
+  std::vector<Decimal> decimals_;
+  std::string last_schema_;
+};
+
+}  // namespace sluice::formats::changelog
