@@ -30,10 +30,10 @@ def make_files(folder, count, rows):
             out.write("".join(f"{i * rows + r},user-{r},{r * 1.5}\n" for r in range(rows)))
 
 
-def limit_seconds(work, folder, threads):
-    program = os.path.join(work, "scan_directory")
+def limit_seconds(folder, threads):
+    program = os.path.join(ROOT, "build", "bench", "limit_scan_directory")
     if not os.path.exists(program):
-        subprocess.run(["c++", "-O2", "-std=c++20", "-pthread", "-o", program, os.path.join(HERE, "limits", "scan_directory.cc")], check=True)
+        raise SystemExit(f"{program} is missing: ./dev build limit_scan_directory")
     out = subprocess.run([program, folder, str(threads)], check=True, capture_output=True, text=True).stdout
     return json.loads(out.splitlines()[-1])["wall_s"]
 
@@ -105,7 +105,7 @@ def watched(sluice, work, folder, files, rows, idle_seconds):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sluice", default=os.path.join(ROOT, "build", "sluice"))
+    parser.add_argument("--sluice", default=os.environ.get("SLUICE_BINARY", os.path.join(ROOT, "build", "sluice")))
     parser.add_argument("--files", type=int, default=100_000)
     parser.add_argument("--rows", type=int, default=10)
     parser.add_argument("--idle-seconds", type=float, default=10)
@@ -117,8 +117,8 @@ def main(arguments=None):
         folder = os.path.join(work, "in")
         make_files(folder, args.files, args.rows)
         threads = os.cpu_count()
-        limit_seconds(work, folder, threads)  # Into the page cache, for all that follow.
-        limit = min(limit_seconds(work, folder, threads) for _ in range(2))
+        limit_seconds(folder, threads)  # Into the page cache, for all that follow.
+        limit = min(limit_seconds(folder, threads) for _ in range(2))
         bounded = min(bounded_seconds(args.sluice, folder) for _ in range(2))
         seconds, idle, latency, state_bytes, memory = watched(args.sluice, work, folder, args.files, args.rows, args.idle_seconds)
         figures = {
