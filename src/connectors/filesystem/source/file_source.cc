@@ -51,7 +51,7 @@ Status FileSource::Open(const runtime::SourceContext& context,
   }
   const auto most = static_cast<size_t>(keeps_order ? 1 : context.parallelism);
   reader_count_ = static_cast<int>(std::clamp<size_t>(pool_.size(), 1, most));
-  if (spec_->aggregates) {
+  if (spec_->aggregates && spec_->aggregates->told_by_files) {
     pool_.AllowGroups(reader_count_, SplitPool::Groups::kAny);
   } else if (spec_->files_join()) {
     pool_.AllowGroups(reader_count_, SplitPool::Groups::kSmallFiles);

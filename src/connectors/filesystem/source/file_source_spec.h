@@ -31,6 +31,7 @@ struct FileAggregates {
   std::vector<int> keys;  // Partition keys, by position.
   std::vector<expr::AggregateCall> calls;
   std::vector<std::optional<OutputColumn>> arguments;  // One a call, of the file or the partition.
+  bool told_by_files = true;                           // Mostly; else rows are to be read.
 };
 
 struct FileSourceSpec {

@@ -171,7 +171,7 @@ class FileTableSource final : public TableSource {
     planned.calls = aggregates.calls;
     std::vector<int> projection;
     for (const expr::AggregateCall& call : planned.calls) {
-      if (!PlanArgument(call, &projection, &planned.arguments.emplace_back())) return false;
+      if (!PlanArgument(call, &projection, &planned)) return false;
     }
     arrow::FieldVector fields;
     for (const int index : aggregates.keys) {
@@ -239,24 +239,27 @@ class FileTableSource final : public TableSource {
     return pass;
   }
 
-  /// Finds the column that `call` aggregates; COUNT(*) has none. Columns of files are put into
-  /// `projection`. False when files cannot tell what the call gives.
+  /// Adds the column that `call` aggregates, none for COUNT(*), to `planned`; columns of files go
+  /// into `projection`. False when the source cannot do the call.
   bool PlanArgument(const expr::AggregateCall& call, std::vector<int>* projection,
-                    std::optional<OutputColumn>* argument) const {
-    const bool known = call.name == "COUNT" || call.name == "MIN" || call.name == "MAX";
+                    FileAggregates* planned) const {
+    const bool sum = call.name == "SUM" || call.name == "AVG";
+    const bool known = call.name == "COUNT" || call.name == "MIN" || call.name == "MAX" || sum;
     if (!known || call.distinct || call.filter != nullptr || call.arguments.size() > 1)
       return false;
+    std::optional<OutputColumn>& argument = planned->arguments.emplace_back();
     if (call.arguments.empty()) return true;
     if (call.arguments[0]->kind() != expr::ExprKind::kColumn) return false;
     const int index = static_cast<const expr::ColumnExpr&>(*call.arguments[0]).index();
     if (const int key = PartitionIndex(index); key >= 0) {
-      *argument = {OutputColumn::From::kPartition, key};
-      return true;
+      argument = {OutputColumn::From::kPartition, key};
+      return !sum;
     }
-    if (!FilesMayTell(call, call.arguments[0]->type())) return false;
+    planned->told_by_files =
+        planned->told_by_files && !sum && FilesMayTell(call, call.arguments[0]->type());
     const int column = file_index_[static_cast<size_t>(index)];
     const auto at = std::find(projection->begin(), projection->end(), column);
-    *argument = {OutputColumn::From::kFile, static_cast<int>(at - projection->begin())};
+    argument = {OutputColumn::From::kFile, static_cast<int>(at - projection->begin())};
     if (at == projection->end()) projection->push_back(column);
     return true;
   }

@@ -76,7 +76,7 @@ void ReadPipeline::StartFetch() {
 
 void ReadPipeline::Fetch(std::shared_ptr<OpenSplitState> open) {
   std::vector<std::shared_ptr<ReadUnit>> units;
-  if (spec_->aggregates) {
+  if (spec_->aggregates && spec_->aggregates->told_by_files) {
     units = FetchAggregates(*open);
   } else if (open->splits.size() > 1) {
     units = FetchGroup(open.get());
@@ -84,7 +84,7 @@ void ReadPipeline::Fetch(std::shared_ptr<OpenSplitState> open) {
     // Several batches a time where they come decoded: a reader is woken less often.
     do {
       units.push_back(FetchOne(open.get()));
-    } while (units.size() < kBatchesAtOnce && units.back()->fetched.rows &&
+    } while (units.size() < kBatchesAtOnce && units.back()->fetched.rows && !spec_->aggregates &&
              !units.back()->fetched.last);
   }
   {

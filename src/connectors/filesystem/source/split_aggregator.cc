@@ -3,6 +3,7 @@
 #include <arrow/api.h>
 
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/source/split_reader.h"
 #include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
@@ -66,31 +67,33 @@ Status SplitAggregator::Begin(const FileSplit& split) {
 }
 
 Status SplitAggregator::Add(const FileSplit& split) {
-  SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::io::RandomAccessFile> input,
-                          spec_->file_system->OpenFound(split.file));
-  formats::FormatContext context;
-  context.session_zone = spec_->session_zone;
-  context.pool = pool_;
   SLUICE_ASSIGN_OR_RETURN(const std::unique_ptr<formats::BulkFile> file,
-                          spec_->format->open_bulk_file(spec_->format_options, spec_->read_schema,
-                                                        std::move(input), context));
+                          OpenContainer(*spec_, split, pool_));
   SLUICE_RETURN_NOT_OK(Begin(split));
   const int64_t end = std::min<int64_t>(split.end, file->part_count());
   // A split that another plan has begun goes on behind its rows.
   int64_t skip_rows = split.records;
   for (int64_t part = split.position; part < end; ++part) {
-    bool told = false;
-    if (skip_rows == 0) {
-      SLUICE_ASSIGN_OR_RETURN(told, AddFacts(*file, static_cast<int>(part)));
-    }
-    if (!told) SLUICE_RETURN_NOT_OK(AddRows(file.get(), static_cast<int>(part), skip_rows));
+    SLUICE_RETURN_NOT_OK(AddPart(file.get(), static_cast<int>(part), skip_rows));
     skip_rows = 0;
   }
-  if (rows_of_split_.back() == 0) {  // A group that has no rows is none.
-    rows_of_split_.pop_back();
-    values_.pop_back();
-  }
+  End();
   return {};
+}
+
+Status SplitAggregator::AddPart(formats::BulkFile* file, int part, int64_t skip_rows) {
+  if (skip_rows == 0 && spec_->aggregates->told_by_files) {
+    SLUICE_ASSIGN_OR_RETURN(const bool told, AddFacts(*file, part));
+    if (told) return {};
+  }
+  return AddRows(file, part, skip_rows);
+}
+
+void SplitAggregator::End() {
+  if (rows_of_split_.back() > 0) return;
+  // A group that has no rows is none.
+  rows_of_split_.pop_back();
+  values_.pop_back();
 }
 
 Result<bool> SplitAggregator::AddFacts(const formats::BulkFile& file, int part) {

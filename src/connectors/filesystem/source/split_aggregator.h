@@ -27,6 +27,10 @@ class SplitAggregator {
   /// Aggregates what of `split` is not behind its position. After a failure only the splits before
   /// it count.
   Status Add(const FileSplit& split);
+  /// The same, part by part: Begin, AddPart for those wanted, End.
+  Status Begin(const FileSplit& split);
+  Status AddPart(formats::BulkFile* file, int part, int64_t skip_rows);
+  void End();
   /// A row of state for each split that has rows, as TableSource::ApplyAggregates has them.
   Result<Batch> Finish();
 
@@ -34,7 +38,6 @@ class SplitAggregator {
   using ArrayPtr = std::shared_ptr<arrow::Array>;
   SplitAggregator(std::shared_ptr<const FileSourceSpec> spec, arrow::MemoryPool* pool)
       : spec_(std::move(spec)), pool_(pool) {}
-  Status Begin(const FileSplit& split);
   /// False, and nothing has changed, when the part does not tell everything.
   Result<bool> AddFacts(const formats::BulkFile& file, int part);
   Status AddRows(formats::BulkFile* file, int part, int64_t skip_rows);

@@ -31,6 +31,11 @@ class SplitReader {
   virtual Result<FetchedUnit> Fetch() = 0;
 };
 
+/// Opens the container that `split` is a part of. kNotFound when the file has vanished.
+Result<std::unique_ptr<formats::BulkFile>> OpenContainer(const FileSourceSpec& spec,
+                                                         const FileSplit& split,
+                                                         arrow::MemoryPool* pool);
+
 /// Opens the file and goes to the split's position. kNotFound when the file has vanished.
 Result<std::unique_ptr<SplitReader>> OpenSplit(std::shared_ptr<const FileSourceSpec> spec,
                                                const FileSplit& split, arrow::MemoryPool* pool);
