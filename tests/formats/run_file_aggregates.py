@@ -180,12 +180,26 @@ def many_rows(root):
     check(rows == [[5000, len(known), min(known), max(known)]], f"seed {seed}: {rows}")
 
 
+def footers_alone(root):
+    """A footer that lies tells who was asked: it, and not the rows."""
+    folder = root / "lying"
+    write_all(folder, "part", [pa.table({"v": pa.array([1, 5, None, 3], pa.int64())})])
+    path = folder / "data" / "part-0"
+    content = path.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    path.write_bytes(content[:footer] + content[footer:].replace((5).to_bytes(8, "little"), (9).to_bytes(8, "little")))
+    table = f"CREATE TABLE t (v BIGINT) WITH ('connector'='filesystem','path'='{folder}/data','format'='parquet');\n"
+    rows = ask(folder, table + "SELECT COUNT(*), COUNT(v), MIN(v), MAX(v) FROM t;\nSELECT SUM(v), COUNT(*), MIN(v), MAX(v) FROM t;")
+    check(rows == [[4, 3, 1, 9], [9, 4, 1, 5]], f"a footer that lies: {rows}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="sluice-aggregates-") as directory:
         root = pathlib.Path(directory)
         pyarrow_cases(root)
         duckdb_case(root)
         many_rows(root)
+        footers_alone(root)
     print(f"{len(failures)} failures")
     return 1 if failures else 0
 
