@@ -46,10 +46,17 @@ class Case:
     options: dict = field(default_factory=dict)
     shapes: tuple = ("alone", "ARRAY", "MAP", "ROW", "deeper")
     label: str = ""
+    time_digits: int = 9  # Of a second: what the files hold, the rest is cut off.
 
     @property
     def shown(self):
         return self.label or self.name
+
+
+def int64_case(unit, digits):
+    options = {"parquet.utc-timezone": "true", "parquet.write.int64.timestamp": "true", "parquet.timestamp.time.unit": unit}
+    # Inside ARRAY, MAP and ROW Flink fails on ours: "Unsupported operation" in ParquetDataColumnReaderFactory.readTimestamp.
+    return Case("parquet", options, ("alone",), label=f"parquet-int64-{unit}", time_digits=digits)
 
 
 CASES = [
@@ -58,8 +65,7 @@ CASES = [
     Case("json", {"json.timestamp-format.standard": "ISO-8601", "json.encode.decimal-as-plain-number": "true"}, label="json-iso"),
     Case("avro"),
     Case("parquet", {"parquet.utc-timezone": "true"}),
-    Case("parquet", {"parquet.utc-timezone": "true", "parquet.write.int64.timestamp": "true", "parquet.timestamp.time.unit": "nanos"},
-         label="parquet-int64"),
+    int64_case("millis", 3), int64_case("micros", 6), int64_case("nanos", 9),
     Case("orc"),
     Case("raw", {}, ("alone",)),
     Case("debezium-json"), Case("canal-json"), Case("maxwell-json"), Case("ogg-json"),
@@ -94,6 +100,23 @@ def in_order(line):
     return json.dumps(json.loads(line, parse_float=str, parse_int=str), sort_keys=True, ensure_ascii=False)
 
 
+def cut_times(line, digits):
+    """The line with no more than so many digits of a second."""
+    def cut(found):
+        fraction = found[2][:digits].rstrip("0")
+        return found[1] + ("." + fraction if fraction else "")
+
+    return re.sub(r"(\d\d:\d\d:\d\d)\.(\d+)", cut, line)
+
+
+def within_int64_nanos(shapes):
+    """The same times in years that 64 bits of nanoseconds reach."""
+    def moved(value):
+        return value.replace("'0001-", "'1678-").replace("'1582-", "'1782-").replace("'9999-", "'2261-")
+
+    return {shape: (kind, [moved(value) for value in values]) for shape, (kind, values) in shapes.items()}
+
+
 class Table:
     """One type in one format: its columns and the rows that both sides must hold."""
 
@@ -106,6 +129,8 @@ class Table:
         if case.name == "csv":  # Flink reads the literal of a NULL array as an array of it, and fails on that of a NULL row.
             shapes = {shape: (kind, [value for value in values if shape == "alone" or not value.startswith("CAST(NULL")])
                       for shape, (kind, values) in shapes.items()}  # fmt: skip
+        if "int64" in case.label and case.time_digits == 9 and "TIMESTAMP" in sql_type.sql:
+            shapes = within_int64_nanos(shapes)
         length = max((len(values) for _, values in shapes.values()), default=0)
         self.rows = []
         for row in range(length):
@@ -185,6 +210,8 @@ class Run:
         name = f"{table.case.shown}, {table.type.name}, {what}"
         known = differences_of(table.case.shown, table.type.sql, what)
         found, wanted = (sorted(map(in_order, lines_of(table.folder / place))) for place in (folder, "values"))
+        if table.case.time_digits < 9:
+            wanted = sorted(cut_times(line, table.case.time_digits) for line in wanted)
         if error is None and found == wanted and len(wanted) > 0:
             if known.fails:
                 self.failures.append(f"{name}: a difference is listed ({known.fails}), but none shows")
@@ -213,8 +240,10 @@ class Run:
                 (path / "f.json").write_text("".join(table.json_lines), encoding="utf-8")
                 create = f"CREATE TABLE j ({table.columns}) {with_options('json', path)};\n"
                 source = "SELECT * FROM j"
-            self.sluice(f"{create}{table.create('x', 'values', True)}INSERT INTO x {source}", f"{table.name}: the values")
-            self.sluice(f"{create}{table.create('x', 'ours', False)}INSERT INTO x {source}", f"{table.name}: our file")
+            steps = [("values", True, "the values"), ("ours", False, "our file")]
+            table.written = all([self.sluice(f"{create}{table.create('x', place, as_text)}INSERT INTO x {source}", f"{table.name}: {what}")
+                                 for place, as_text, what in steps])  # fmt: skip
+        tables = [table for table in tables if table.written]  # Flink waits for ever where nothing is.
         self.in_flink(tables, "read")
         for table in tables:
             self.compare(table, "flink-read", "ours read by Flink", table.error)

@@ -96,16 +96,15 @@ Status ParquetFile::Load() {
 
 Status ParquetFile::LoadFileColumns() const {
   if (file_columns_ != nullptr) return {};
-  SLUICE_RETURN_ARROW(::parquet::arrow::FromParquetSchema(metadata_->schema(), arrow_properties_,
-                                                          metadata_->key_value_metadata(),
-                                                          &file_columns_));
+  SLUICE_RETURN_ARROW(::parquet::arrow::FromParquetSchema(
+      metadata_->schema(), arrow_properties_, metadata_->key_value_metadata(), &file_columns_));
   return {};
 }
 
 Status ParquetFile::LoadReader() {
   if (reader_ != nullptr) return {};
-  SLUICE_ASSIGN_ARROW(reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(footer_),
-                                                                  arrow_properties_));
+  SLUICE_ASSIGN_ARROW(
+      reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(footer_), arrow_properties_));
   return {};
 }
 
