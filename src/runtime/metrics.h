@@ -13,7 +13,7 @@ namespace sluice::runtime {
 
 /// Names in use, so that reader and writer agree. Units last.
 namespace metric {
-inline constexpr std::string_view kRowsIn = "rows_in";      // Rows that sources emitted.
+inline constexpr std::string_view kRowsIn = "rows_in";  // Rows that sources emitted.
 inline constexpr std::string_view kRowsSkipped =
     "rows_skipped";  // Rows of files that no filter of the query can pass, left unread.
 inline constexpr std::string_view kBytesIn = "bytes_in";    // Bytes that sources read.
