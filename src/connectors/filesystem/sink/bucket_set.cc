@@ -63,27 +63,35 @@ BucketSet::~BucketSet() {
 
 void BucketSet::DiscardUnnamed() {
   // Best effort on the way out: what stays is hidden, and swept when the job starts again.
+  bool discarded = false;
+  const auto abandon = [&](const std::string& handle) {
+    (void)file_system_->publisher().Abandon(handle);
+    discarded = true;
+  };
   for (auto& [directory, bucket] : buckets_) {
-    if (bucket->file && !bucket->file->named()) (void)bucket->file->Discard();
+    if (!bucket->file || bucket->file->named()) continue;
+    (void)bucket->file->Discard();
+    discarded = true;
   }
   for (const auto& closing : closing_) {
     if (closing->committable.named) continue;
     if (closing->file) {
       (void)closing->file->Discard();
+      discarded = true;
     } else if (!closing->committable.handle.empty()) {
-      (void)file_system_->publisher().Abandon(closing->committable.handle);
+      abandon(closing->committable.handle);
     }
   }
   for (const auto& job : whole_jobs_) {
-    for (const FileCommittable& file : job->written) {
-      (void)file_system_->publisher().Abandon(file.handle);
-    }
+    for (const FileCommittable& file : job->written) abandon(file.handle);
   }
   for (const FileCommittable& file : closed_) {
-    if (!file.named) (void)file_system_->publisher().Abandon(file.handle);
+    if (!file.named) abandon(file.handle);
   }
+  if (!discarded) return;  // The committer is renaming files there at this moment.
   for (const std::string& directory : staging_) {
-    const auto entries = file_system_->List(directory);
+    // By name alone: a file that is renamed between being named and being looked at is left out.
+    const auto entries = file_system_->ListNames(directory);
     if (entries.ok() && entries->empty()) (void)file_system_->DeleteTree(directory);
   }
 }
