@@ -93,6 +93,26 @@ TEST(FileSinkOverwrite, FailedJobLeavesTheOldRowsAndNothingElse) {
   EXPECT_EQ(job.Hidden().size(), 2u);
 }
 
+TEST(FileSinkOverwrite, WritersThatEndLeaveStagedFilesToTheCommitter) {
+  SinkHarness job(Overwrite(true));
+  ASSERT_OK(Fill(job));
+  ASSERT_OK(job.Start());
+  ASSERT_OK(job.Write(0, {{0, "x"}}));
+  ASSERT_OK(job.Finish());
+  const auto checkpoint = job.TakeCheckpoint({.final = true});
+  ASSERT_TRUE(checkpoint.ok());
+  // A file that is being renamed may be listed under neither name: its directory looks empty.
+  fs::FileSystem& files = job.files.current();
+  std::string staged;
+  for (const std::string& hidden : job.Hidden()) {
+    if (hidden.find("inprogress") != std::string::npos) staged = hidden;
+  }
+  ASSERT_FALSE(staged.empty());
+  ASSERT_OK(files.DeleteFile(staged));
+  job.operators.front().reset();  // A writer ends while the committer is at work.
+  EXPECT_TRUE(files.Stat(fs::ParentPath(staged)).ok()) << fs::ParentPath(staged);
+}
+
 /// Readers see the old rows of x whole or the new ones whole.
 void ExpectOldOrNew(SinkHarness& job, const std::string& when) {
   std::vector<int64_t> ids;
