@@ -1,7 +1,9 @@
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <thread>
 
 #include <arrow/array/array_primitive.h>
 #include <gmock/gmock.h>
@@ -715,6 +717,10 @@ TEST_P(KafkaSourceTest, GivesBackTheMemoryOfWhatItRead) {
   ASSERT_TRUE(status.ok()) << status.ToString();
   EXPECT_EQ(reading.out->rows.size(), 40u);
   EXPECT_GT(reading.budget()->peak_bytes(), 100'000);
+  // The thread that has decoded the last records may let go of them a moment after they are out.
+  for (int i = 0; i < 1'000 && reading.budget()->used_bytes() != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   EXPECT_EQ(reading.budget()->used_bytes(), 0);
 }
 
