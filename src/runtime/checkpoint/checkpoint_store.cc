@@ -112,8 +112,11 @@ class DiskCheckpointStore final : public CheckpointStore {
     SLUICE_RETURN_NOT_OK(Claim());
     const std::string name = std::string(kPrefix) + std::to_string(data->id);
     const Status written = WriteFolder(Join(claim_->folder(), name), PathOf(data->id), files);
-    // Whatever failed: that the job is somebody else's now is what the user must know.
-    return written.ok() ? written : StillOurs().ok() ? written : StillOurs();
+    if (written.ok()) return written;
+    // Whatever failed: that the job is somebody else's now is what the user must know. A disk that
+    // fails to tell says nothing, least of all that the checkpoint was written.
+    const Status ours = StillOurs();
+    return ours.code() == StatusCode::kAlreadyExists ? ours : written;
   }
 
   /// A savepoint: nobody else writes below `directory_` under that name.

@@ -238,6 +238,27 @@ TEST(CheckpointStoreTest, BlobsSurviveAPowerCutAtEveryOperation) {
   }
 }
 
+TEST(CheckpointStoreTest, WhatIsReportedAsWrittenIsThere) {
+  int failures = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    fs::FaultyDisk disk(seed);
+    const auto session = disk.NewSession();
+    const auto store = MakeDiskCheckpointStore("/s/j", session.get());
+    ASSERT_TRUE(store->Write(Sample(1)).ok());
+    disk.SetFaultRates({.write = 0.1, .read = 0.5});
+    const bool reported = store->Write(Sample(2)).ok();
+    disk.SetFaultRates({});
+    const auto loaded = store->LoadNewest();
+    ASSERT_TRUE(loaded.ok()) << loaded.status().ToString();
+    ASSERT_NE(loaded->data, nullptr);
+    if (reported) {
+      EXPECT_EQ(loaded->data->id, 2) << "seed " << seed;
+    }
+    failures += reported ? 0 : 1;
+  }
+  EXPECT_GT(failures, 30);
+}
+
 TEST(CheckpointFileTest, RefusesAChangedOrMissingBlob) {
   const auto data = WithBlobs(3, 'a');
   const CheckpointFiles files = *EncodeCheckpoint(*data);
