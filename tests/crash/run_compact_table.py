@@ -21,6 +21,7 @@ import pyarrow.parquet as parquet
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+from checks import expect, run_tests  # noqa: E402
 from faults import Faults  # noqa: E402
 
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
@@ -28,15 +29,6 @@ DIRECTORY = pathlib.Path(tempfile.mkdtemp(prefix="sluice-compact-"))
 PARTITIONS, FILES, ROWS = 24, 3, 20  # Files of a partition, rows of a file.
 POINTS = ["compact.before_merge", "compact.after_merge", "sink.before_publish", "fs.before_rename", "fs.after_rename", "sink.after_publish", "sink.before_exchange", "sink.after_exchange",
           "sink.before_record", "sink.after_record"]
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 class Table:
@@ -177,21 +169,12 @@ def test_more_files_than_descriptors(table, chance):
 
 
 def main():
-    words = sys.argv[1:]
-    failed = False
     chance = random.Random(7)
+    passed = True
     for form in ("csv", "parquet"):
         table = Table(form)
-        for name, test in list(globals().items()):
-            if not name.startswith("test_") or (words and not any(word in name for word in words)):
-                continue
-            begin = time.monotonic()
-            try:
-                print(f"ok      {name}, {form}: {test(table, chance)} ({time.monotonic() - begin:.1f} s)", flush=True)
-            except Failure as failure:
-                failed = True
-                print(f"FAILED  {name}: {failure}", flush=True)
-    if failed:
+        passed &= run_tests(globals(), lambda test: test(table, chance), f", {form}")  # noqa: B023
+    if not passed:
         print(f"files are in {DIRECTORY}")
         return 1
     shutil.rmtree(DIRECTORY)

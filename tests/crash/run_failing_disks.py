@@ -19,21 +19,13 @@ import pyarrow.parquet as parquet
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "support"))
+from checks import expect, run_tests  # noqa: E402
 from faults import Faults  # noqa: E402
 
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
 DIRECTORY = pathlib.Path(tempfile.mkdtemp(prefix="sluice-disks-"))
 FAULTS = Faults(DIRECTORY)
 ROWS = 900
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 class Stream:
@@ -240,20 +232,11 @@ def test_foreign_and_half_written_files_in_a_table():
 
 
 def main():
-    words = sys.argv[1:]
-    failed = False
-    for name, test in list(globals().items()):
-        if not name.startswith("test_") or (words and not any(word in name for word in words)):
-            continue
-        begin = time.monotonic()
+    def run(test):
         FAULTS.clear()
-        try:
-            test()
-            print(f"ok      {name} ({time.monotonic() - begin:.1f} s)", flush=True)
-        except Failure as failure:
-            failed = True
-            print(f"FAILED  {name}: {failure}", flush=True)
-    if failed:
+        test()
+
+    if not run_tests(globals(), run):
         print(f"files are in {DIRECTORY}")
         return 1
     shutil.rmtree(DIRECTORY)

@@ -18,18 +18,12 @@ from fault_proxy import Fault, FaultProxy, drop, status
 from store_access import KEY, SECRET, Bucket
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "support"))
+from checks import expect, run_tests  # noqa: E402
+
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
 STORE = str(ROOT / "tools" / "services" / "s3.sh")
 ROWS = 600
-
-
-class Failure(Exception):
-    pass
-
-
-def expect(condition, text):
-    if not condition:
-        raise Failure(text)
 
 
 class World:
@@ -172,24 +166,16 @@ def test_foreign_and_half_written_objects_in_a_table(world):
 
 
 def main():
-    words = sys.argv[1:]
     world = World()
-    failed = False
+
+    def run(test):
+        world.proxy.clear()
+        test(world)
+
     try:
-        for name, test in list(globals().items()):
-            if not name.startswith("test_") or (words and not any(word in name for word in words)):
-                continue
-            begin = time.monotonic()
-            world.proxy.clear()
-            try:
-                test(world)
-                print(f"ok      {name} ({time.monotonic() - begin:.1f} s)", flush=True)
-            except Failure as failure:
-                failed = True
-                print(f"FAILED  {name}: {failure}", flush=True)
+        return 0 if run_tests(globals(), run) else 1
     finally:
         world.close()
-    return 1 if failed else 0
 
 
 if __name__ == "__main__":
