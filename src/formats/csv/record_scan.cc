@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "formats/text/match64.h"
+#include "formats/text/set_bits.h"
 
 namespace sluice::formats::csv {
 namespace {
@@ -14,19 +15,6 @@ constexpr size_t kPositions = 2048;
 constexpr size_t kSlack = 64 + 8;
 
 using Progress = RecordScan::Progress;
-
-/// Four at a time, whether there are as many or not: the number of turns hardly varies.
-inline __attribute__((always_inline)) uint32_t* Put(uint64_t mask, size_t base, uint32_t* out) {
-  uint32_t* const end = out + std::popcount(mask);
-  while (mask != 0) {
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      *out++ = static_cast<uint32_t>(base) + static_cast<uint32_t>(std::countr_zero(mask));
-      mask &= mask - 1;
-    }
-  }
-  return end;
-}
 
 /// Inlined into each variant, so that it is compiled for what the variant's processor has. Stops
 /// in front of 64 bytes with a quote or CR.
@@ -46,7 +34,7 @@ inline __attribute__((always_inline)) void ScanBlocks(Progress* progress) {
       const uint64_t below = (rest ^ (rest - 1)) >> 1;
       *p.line_ends++ = before + static_cast<uint32_t>(std::popcount(found & below));
     }
-    p.out = Put(found, p.at, p.out);
+    p.out = text::PutSetBits(found, p.at, p.out);
     p.at += 64;
   }
   *progress = p;

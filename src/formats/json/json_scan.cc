@@ -8,6 +8,8 @@
 #include <immintrin.h>
 #endif
 
+#include "formats/text/set_bits.h"
+
 namespace sluice::formats::json {
 namespace {
 
@@ -38,20 +40,6 @@ inline __attribute__((always_inline)) uint64_t PrefixXor(uint64_t mask) {
   return mask ^ mask << 32;
 }
 
-/// Four at a time, whether there are as many or not: the number of turns hardly varies. Up to three
-/// places behind the last are written to.
-inline __attribute__((always_inline)) uint32_t* Put(uint64_t mask, size_t base, uint32_t* out) {
-  uint32_t* const end = out + std::popcount(mask);
-  while (mask != 0) {
-#pragma GCC unroll 4
-    for (int i = 0; i < 4; ++i) {
-      *out++ = static_cast<uint32_t>(base) + static_cast<uint32_t>(std::countr_zero(mask));
-      mask &= mask - 1;
-    }
-  }
-  return end;
-}
-
 /// Looks at 64 bytes after the other until `enough` is reached or fewer are left. Inlined into each
 /// variant of Scan, so that it is compiled for what the variant's processor has.
 template <Masks (*Look)(const char*)>
@@ -67,12 +55,12 @@ inline __attribute__((always_inline)) void ScanBlocks(const char* text, size_t e
     const uint64_t broken = masks.line_ends & in_string;
     if (broken != 0) [[unlikely]] {  // No string goes on behind a line end: start anew there.
       const uint64_t upto = broken ^ (broken - 1);
-      out = Put(found & upto, at, out);
+      out = text::PutSetBits(found & upto, at, out);
       at += static_cast<size_t>(std::popcount(upto));
       carried = 0;
       continue;
     }
-    out = Put(found, at, out);
+    out = text::PutSetBits(found, at, out);
     at += 64;
     carried = static_cast<uint64_t>(static_cast<int64_t>(in_string) >> 63);
   }
