@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/varint.h"
+
 namespace sluice::formats::orc_format {
 
 namespace {
@@ -374,7 +376,7 @@ void IntegerEncoder::AppendSteps(size_t at, size_t count, std::string* out) cons
   out->push_back(static_cast<char>(count - 1));
   AppendVarint(Coded(pending_[at]), out);
   const int64_t step = pending_[at + 1] - pending_[at];
-  AppendVarint(static_cast<uint64_t>(step) << 1 ^ static_cast<uint64_t>(step >> 63), out);
+  AppendVarint(Zigzag(step), out);
 }
 
 void IntegerEncoder::AppendPacked(size_t at, size_t count, std::string* out) const {

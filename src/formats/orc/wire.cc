@@ -3,6 +3,8 @@
 #include <bit>
 #include <cstring>
 
+#include "common/varint.h"
+
 namespace sluice::formats::orc_format {
 
 namespace {
@@ -10,14 +12,6 @@ namespace {
 enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFixed32 = 5 };
 
 }  // namespace
-
-void AppendVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
 
 bool WireReader::ReadVarint(std::string_view* from, uint64_t* value) {
   *value = 0;

@@ -61,7 +61,4 @@ class WireWriter {
   std::string bytes_;
 };
 
-/// Appends `value` in groups of seven bits, least first.
-void AppendVarint(uint64_t value, std::string* out);
-
 }  // namespace sluice::formats::orc_format

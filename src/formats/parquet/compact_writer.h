@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/varint.h"
 #include "formats/parquet/thrift_compact.h"
 
 namespace sluice::formats::parquet_format {
@@ -35,7 +36,7 @@ class CompactWriter {
       Byte(static_cast<uint8_t>(count << 4 | type));
     } else {
       Byte(static_cast<uint8_t>(0xF0 | type));
-      Varint(count);
+      AppendVarint(count, &out_);
     }
   }
   /// A struct in a list, or the outermost one.
@@ -46,10 +47,10 @@ class CompactWriter {
   }
   /// Items of a list.
   void Bytes(std::string_view value) {
-    Varint(value.size());
+    AppendVarint(value.size(), &out_);
     out_.append(value);
   }
-  void NumberItem(int64_t value) { Varint(Zigzag(value)); }
+  void NumberItem(int64_t value) { AppendVarint(Zigzag(value), &out_); }
   /// Fields that somebody has written, up to `last_id`.
   void Raw(std::string_view fields, int16_t last_id) {
     out_.append(fields);
@@ -57,14 +58,7 @@ class CompactWriter {
   }
 
  private:
-  static uint64_t Zigzag(int64_t value) {
-    return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-  }
   void Byte(uint8_t byte) { out_.push_back(static_cast<char>(byte)); }
-  void Varint(uint64_t value) {
-    for (; value >= 0x80; value >>= 7) Byte(static_cast<uint8_t>(value | 0x80));
-    Byte(static_cast<uint8_t>(value));
-  }
   void Header(int16_t id, ThriftType type) {
     int16_t& last = last_ids_[depth_ - 1];
     Byte(static_cast<uint8_t>((id - last) << 4 | static_cast<uint8_t>(type)));
@@ -72,7 +66,7 @@ class CompactWriter {
   }
   void Number(int16_t id, ThriftType type, int64_t value) {
     Header(id, type);
-    Varint(Zigzag(value));
+    AppendVarint(Zigzag(value), &out_);
   }
 
   std::string& out_;

@@ -20,6 +20,9 @@ Status CheckColumnTypes(const Schema& schema);
 std::shared_ptr<::parquet::schema::GroupNode> MakeParquetSchema(const Schema& schema,
                                                                 const ParquetOptions& options);
 
+/// False for columns that never get a dictionary.
+bool MayHaveDictionary(const SqlType& type);
+
 /// Bytes that hold `precision` decimal digits in two's complement.
 int DecimalByteCount(int precision);
 

@@ -113,10 +113,7 @@ Result<std::shared_ptr<::parquet::WriterProperties>> MakeProperties(const Parque
   builder.dictionary_pagesize_limit(options.dictionary_page_bytes);
   if (!options.dictionary) builder.disable_dictionary();
   for (const Column& column : schema.columns()) {
-    // Flink 2.3 fails on a dictionary of a DECIMAL column of up to 18 digits, which its own writer
-    // never makes: parquet-mr has none for fixed-length bytes in version 1 files.
-    if (column.type.kind() == TypeKind::kDecimal && column.type.precision() <= 18)
-      builder.disable_dictionary(column.name);
+    if (!MayHaveDictionary(column.type)) builder.disable_dictionary(column.name);
   }
   if (options.dictionary && first != nullptr) {
     SLUICE_RETURN_NOT_OK(LeaveOutDictionaries(schema, *first, &builder));

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "common/varint.h"
+
 namespace sluice::formats::parquet_format {
 
 namespace {
@@ -26,11 +28,6 @@ uint64_t Hash(std::string_view bytes) {
   uint64_t word = 0;
   std::memcpy(&word, bytes.data(), bytes.size());
   return Mix(hash, word);
-}
-
-void AppendVarint(uint64_t value, std::string* out) {
-  for (; value >= 0x80; value >>= 7) out->push_back(static_cast<char>(value | 0x80));
-  out->push_back(static_cast<char>(value));
 }
 
 }  // namespace

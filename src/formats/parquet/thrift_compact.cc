@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/varint.h"
+
 namespace sluice::formats::parquet_format {
 namespace {
 
@@ -133,18 +135,6 @@ class Parser {
   bool ok_ = true;
 };
 
-void PutVarint(uint64_t value, std::string* out) {
-  while (value >= 0x80) {
-    out->push_back(static_cast<char>(value | 0x80));
-    value >>= 7;
-  }
-  out->push_back(static_cast<char>(value));
-}
-
-void PutZigzag(int64_t value, std::string* out) {
-  PutVarint(static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63), out);
-}
-
 void PutStruct(const ThriftNode& node, std::string* out);
 
 void PutValue(const ThriftNode& node, bool in_list, std::string* out) {
@@ -159,13 +149,13 @@ void PutValue(const ThriftNode& node, bool in_list, std::string* out) {
     case ThriftType::kI16:
     case ThriftType::kI32:
     case ThriftType::kI64:
-      PutZigzag(node.number, out);
+      AppendVarint(Zigzag(node.number), out);
       break;
     case ThriftType::kDouble:
       out->append(node.bytes);
       break;
     case ThriftType::kBinary:
-      PutVarint(node.bytes.size(), out);
+      AppendVarint(node.bytes.size(), out);
       out->append(node.bytes);
       break;
     case ThriftType::kList:
@@ -173,12 +163,12 @@ void PutValue(const ThriftNode& node, bool in_list, std::string* out) {
       const auto type = static_cast<uint8_t>(node.item_type);
       const size_t count = node.items.size();
       out->push_back(static_cast<char>(std::min<size_t>(count, 15) << 4 | type));
-      if (count >= 15) PutVarint(count, out);
+      if (count >= 15) AppendVarint(count, out);
       for (const ThriftNode& item : node.items) PutValue(item, true, out);
       break;
     }
     case ThriftType::kMap:
-      PutVarint(node.items.size() / 2, out);
+      AppendVarint(node.items.size() / 2, out);
       if (node.items.empty()) break;
       out->push_back(static_cast<char>(static_cast<uint8_t>(node.item_type) << 4 |
                                        static_cast<uint8_t>(node.value_type)));
@@ -199,7 +189,7 @@ void PutStruct(const ThriftNode& node, std::string* out) {
       out->push_back(static_cast<char>(delta << 4 | type));
     } else {
       out->push_back(static_cast<char>(type));
-      PutZigzag(id, out);
+      AppendVarint(Zigzag(id), out);
     }
     last = id;
     PutValue(field, false, out);

@@ -7,6 +7,7 @@
 #include <arrow/util/bit_util.h>
 #include <zlib.h>
 
+#include "common/varint.h"
 #include "formats/parquet/parquet_schema.h"
 #include "formats/parquet/parquet_writer.h"
 #include "formats/parquet/row_group_bounds.h"
@@ -105,10 +106,8 @@ Status ParquetWholeFileEncoder::Prepare(const FormatContext& context) {
     leaf.physical_type = static_cast<int32_t>(node.physical_type());
     leaf.width = node.type_length();
     leaf.nullable = type.nullable();
-    // The same as the bulk writer: see MakeProperties there for decimals.
-    const bool small_decimal = type.kind() == TypeKind::kDecimal && type.precision() <= 18;
     leaf.may_have_dictionary =
-        options_.dictionary && leaf.kind != PlainKind::kBoolean && !small_decimal;
+        options_.dictionary && leaf.kind != PlainKind::kBoolean && MayHaveDictionary(type);
     if (leaf.kind == PlainKind::kInt96) {
       leaf.units_per_second = TimestampUnitsPerSecond(type.precision());
     }
@@ -179,17 +178,13 @@ Result<bool> ParquetWholeFileEncoder::AddColumn(size_t index, const arrow::Array
 void ParquetWholeFileEncoder::AppendDefinitionLevels(const arrow::Array& values) {
   const size_t begin = body_.size();
   body_.append(4, '\0');
-  const auto put_varint = [this](uint64_t value) {
-    for (; value >= 0x80; value >>= 7) body_.push_back(static_cast<char>(value | 0x80));
-    body_.push_back(static_cast<char>(value));
-  };
   const auto count = static_cast<uint64_t>(values.length());
   if (values.null_count() == 0 || values.null_count() == values.length()) {
-    put_varint(count << 1);
+    AppendVarint(count << 1, &body_);
     body_.push_back(values.null_count() == 0 ? 1 : 0);
   } else {
     const uint64_t groups = (count + 7) / 8;
-    put_varint(groups << 1 | 1);
+    AppendVarint(groups << 1 | 1, &body_);
     const size_t at = body_.size();
     body_.append(groups, '\0');
     auto* const bits = reinterpret_cast<uint8_t*>(body_.data() + at);

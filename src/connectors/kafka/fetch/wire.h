@@ -9,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "common/varint.h"
+
 namespace sluice::connectors::kafka::fetch {
 
 /// Reads from bytes that may be anything. After a read that the bytes do not hold, ok() is false
@@ -98,11 +100,7 @@ class WireWriter {
   void I16(int16_t value) { Number(static_cast<uint16_t>(value)); }
   void I32(int32_t value) { Number(static_cast<uint32_t>(value)); }
   void I64(int64_t value) { Number(static_cast<uint64_t>(value)); }
-  void Varint(int64_t value) {
-    uint64_t zigzag = static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-    for (; zigzag >= 0x80; zigzag >>= 7) bytes_.push_back(static_cast<char>(zigzag | 0x80));
-    bytes_.push_back(static_cast<char>(zigzag));
-  }
+  void Varint(int64_t value) { AppendVarint(Zigzag(value), &bytes_); }
   void Raw(std::string_view bytes) { bytes_.append(bytes); }
   void Text(std::string_view text) {
     I16(static_cast<int16_t>(text.size()));
