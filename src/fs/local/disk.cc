@@ -8,15 +8,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <functional>
-#include <system_error>
-#include <thread>
 
 #include <arrow/io/file.h>
+
+#include "common/run_at_once.h"
 
 namespace sluice::fs {
 
@@ -37,21 +35,7 @@ void FillInfo(const struct stat& status, FileInfo* info) {
       static_cast<int64_t>(status.st_mtim.tv_sec) * 1000 + status.st_mtim.tv_nsec / 1'000'000;
 }
 
-// Runs work(0) … work(count - 1) on as many threads, or on fewer where there are no more to be had.
-void RunAtOnce(size_t count, const std::function<void(size_t)>& work) {
-  constexpr size_t kMostThreads = 16;
-  std::atomic<size_t> next{0};
-  const auto run = [&] {
-    for (size_t i = next++; i < count; i = next++) work(i);
-  };
-  std::vector<std::thread> helpers;
-  try {
-    while (helpers.size() + 1 < std::min(count, kMostThreads)) helpers.emplace_back(run);
-  } catch (const std::system_error&) {
-  }
-  run();
-  for (std::thread& helper : helpers) helper.join();
-}
+constexpr size_t kSyncThreads = 16;
 
 class PosixDisk final : public Disk {
  public:
@@ -156,7 +140,7 @@ class PosixDisk final : public Disk {
         (void)sync_file_range(descriptor, 0, 0, SYNC_FILE_RANGE_WRITE);
       }
     }
-    RunAtOnce(results.size(), [&](size_t i) {
+    RunAtOnce(results.size(), kSyncThreads, [&](size_t i) {
       results[i] = i < descriptors.size() ? SyncData(descriptors[i])
                                           : SyncDirectory(directories[i - descriptors.size()]);
     });

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "common/log.h"
+#include "common/run_at_once.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/partition/overwrite_marker.h"
@@ -231,21 +232,13 @@ std::vector<TableListing::Listing> TableListing::AskMany(
     const std::vector<std::string>& directories,
     const std::function<Listing(const std::string&)>& ask) const {
   std::vector<Listing> answers(directories.size(), Status::Internal("not listed"));
-  std::atomic<size_t> next{0};
-  const auto work = [&] {
-    for (size_t i = next++; i < directories.size(); i = next++) answers[i] = ask(directories[i]);
-  };
   // From a store each answer takes a journey. A disk answers at once, some 10 us a directory: only
   // many are worth a second thread.
   const size_t most = !file_system_->has_directories() ? kListingThreads
                       : directories.size() < kManyDirectories
                           ? 1
                           : std::clamp(std::thread::hardware_concurrency(), 1U, kDiskThreads);
-  const size_t helpers = directories.empty() ? 0 : std::min(directories.size(), most) - 1;
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < helpers; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
+  RunAtOnce(directories.size(), most, [&](size_t i) { answers[i] = ask(directories[i]); });
   return answers;
 }
 
