@@ -47,6 +47,13 @@ class PartFileWriter {
   /// Makes everything appended durable; the file stays open. Returns the handle from which Resume
   /// continues at this length. Blocking (fsync): call it on the I/O pool.
   virtual Result<std::string> Persist() = 0;
+  /// Like Persist, durable only with `batch` where the file system can do that for many files at
+  /// once. The batch was begun before this process first wrote to the file, or a failure of the
+  /// disk may have been reported to somebody else.
+  virtual Result<std::string> PersistInBatch(SyncBatch& batch) {
+    (void)batch;
+    return Persist();
+  }
   /// Makes everything durable and closes. Returns the handle to publish. Blocking.
   virtual Result<std::string> Close() = 0;
   /// Like Close, durable only with `batch` where the file system can do that for many files at
@@ -77,6 +84,11 @@ class Publisher {
   /// renamed (an existing final name is kAlreadyExists); hidden file gone: final there with that
   /// length is OK, anything else kCorrupt "data is missing".
   virtual std::vector<Status> Publish(const std::vector<std::string>& handles) = 0;
+  /// Whether about `file_count` files are worth a batch.
+  virtual bool SyncsTogether(int64_t file_count) const {
+    (void)file_count;
+    return false;
+  }
   /// Begins a batch of about `file_count` files below `directory`, to be called before they are
   /// opened. nullptr: files are made durable one by one, as they are so few, or as there is no
   /// other way.

@@ -3,12 +3,11 @@
 
 #include <string>
 
-#include "fs/batch_persist.h"
 #include "fs/local/local_publisher.h"
 
 namespace sluice::fs {
 
-class LocalPartFileWriter final : public PartFileWriter, public BatchPersist {
+class LocalPartFileWriter final : public PartFileWriter {
  public:
   /// `info.length_bytes`: what the file holds already. The file is there.
   LocalPartFileWriter(LocalPublisher* publisher, Publisher::HandleInfo info)

@@ -72,7 +72,7 @@ Status LocalPublisher::CutBack(const HandleInfo& info, int descriptor) {
 
 std::unique_ptr<SyncBatch> LocalPublisher::BeginBatch(const std::string& directory,
                                                       int64_t file_count) {
-  if (file_count < disk_.least_files_synced_together()) return nullptr;
+  if (!SyncsTogether(file_count)) return nullptr;
   if (!directories_.CreateDirectories(directory).ok()) return nullptr;  // Opening a file says why.
   auto batch = LocalSyncBatch::Begin(&disk_, &directories_, directory);
   return batch.ok() ? std::move(*batch) : nullptr;
@@ -88,7 +88,7 @@ std::vector<Status> LocalPublisher::Publish(const std::vector<std::string>& hand
   }
   // Begun before the renames: it reports what fails from then on.
   std::unique_ptr<LocalSyncBatch> batch;
-  if (static_cast<int64_t>(wanted.size()) >= disk_.least_files_synced_together()) {
+  if (SyncsTogether(static_cast<int64_t>(wanted.size()))) {
     auto begun = LocalSyncBatch::Begin(&disk_, &directories_, *wanted.begin());
     if (begun.ok()) batch = std::move(*begun);
   }

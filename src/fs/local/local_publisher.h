@@ -31,6 +31,9 @@ class LocalPublisher final : public Publisher {
                                                const std::string& attempt) override;
   Result<std::unique_ptr<PartFileWriter>> Resume(const std::string& handle) override;
   std::vector<Status> Publish(const std::vector<std::string>& handles) override;
+  bool SyncsTogether(int64_t file_count) const override {
+    return file_count >= disk_.least_files_synced_together();
+  }
   std::unique_ptr<SyncBatch> BeginBatch(const std::string& directory, int64_t file_count) override;
   Status Abandon(const std::string& handle) override;
   Result<HandleInfo> Describe(const std::string& handle) const override;

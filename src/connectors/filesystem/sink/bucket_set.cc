@@ -418,11 +418,8 @@ void BucketSet::BeginDisk() {
 void BucketSet::BeginBatch(int64_t file_count) {
   if (batch_ != nullptr) return;
   BeginDisk();
-  // Whether they are many the disk decides.
-  if (disk_ == nullptr) return;
-  const bool many = file_system_->publisher().BeginBatch(
-                        root_, file_count + static_cast<int64_t>(buckets_.size())) != nullptr;
-  if (many) batch_ = disk_;
+  const auto files = file_count + static_cast<int64_t>(buckets_.size());
+  if (file_system_->publisher().SyncsTogether(files)) batch_ = disk_;
 }
 
 bool BucketSet::EndBatch() {

@@ -1,7 +1,6 @@
 #include "connectors/filesystem/sink/part_file.h"
 
 #include "common/crash_point.h"
-#include "fs/batch_persist.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -97,10 +96,8 @@ Result<std::string> PartFile::Persist(fs::SyncBatch* batch) {
     bulk_state_ = std::move(*state);
     SLUICE_RETURN_NOT_OK(Measure());
   }
-  auto* const together = dynamic_cast<fs::BatchPersist*>(writer_.get());
-  SLUICE_ASSIGN_OR_RETURN(std::string handle, batch != nullptr && together != nullptr
-                                                  ? together->PersistInBatch(*batch)
-                                                  : writer_->Persist());
+  SLUICE_ASSIGN_OR_RETURN(std::string handle,
+                          batch == nullptr ? writer_->Persist() : writer_->PersistInBatch(*batch));
   SLUICE_CRASH_POINT("sink.after_persist");
   return handle;
 }

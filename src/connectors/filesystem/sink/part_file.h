@@ -50,7 +50,7 @@ class PartFile {
   Status EndRowGroup();
 
   /// Also saves what a container's encoder holds: see bulk_state().
-  /// With `batch` it is durable when that is (fs::BatchPersist), where the file can do that.
+  /// With `batch` it is durable when that is (PartFileWriter::PersistInBatch).
   Result<std::string> Persist(fs::SyncBatch* batch = nullptr);
   /// With `batch` it is durable when that is (PartFileWriter::CloseInBatch).
   Result<std::string> Close(fs::SyncBatch* batch = nullptr);
