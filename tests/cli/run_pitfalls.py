@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-# ctest: timeout=300
+# ctest: timeout=400
 """Rules of the list of known pitfalls that show only in a whole run: each test is named after its rule."""
 import collections
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,6 +43,68 @@ def test_rule_1_4_a_checkpoint_has_a_closed_set_of_files():
     twice = sum(1 for count in seen.values() if count > 1)
     check(len(seen) == rows and twice == 0, f"rule 1.4: {rows - len(seen)} rows missing, {twice} rows twice in {len(files)} files")
     check(len(files) > 8, f"the rows are of several checkpoints: {len(files)} files")
+
+
+def test_rule_5_4_rows_of_compatible_writer_schemas_share_a_file():
+    import fastavro  # What writes files of other writers' schemas.
+    (DIRECTORY / "versions").mkdir()
+    for number in range(10):
+        fields = [{"name": "id", "type": "long"}] + ([{"name": "note", "type": ["null", "string"], "default": None}] if number % 2 else [])
+        rows = [{"id": number * 100 + row, "note": "n"} for row in range(100)]
+        with (DIRECTORY / "versions" / f"{number}.avro").open("wb") as out:
+            fastavro.writer(out, {"type": "record", "name": "row", "fields": fields}, rows)
+    for form in ("json", "avro", "parquet", "orc"):
+        done = run("CREATE TABLE s (id BIGINT, note STRING) WITH ('connector'='filesystem', 'path'='versions', 'format'='avro');"
+                   f"CREATE TABLE f (id BIGINT, note STRING) WITH ('connector'='filesystem', 'path'='shared_{form}', 'format'='{form}'); INSERT INTO f SELECT id, note FROM s;"
+                   "SELECT COUNT(*) AS n, COUNT(note) AS noted, COUNT(DISTINCT id) AS ids FROM f;", "-D", "parallelism.default=1", "-D", "execution.runtime-mode=batch", "--output", "json")
+        files = list((DIRECTORY / f"shared_{form}").glob("part-*"))
+        check(done.returncode == 0 and len(files) == 1, f"rule 5.4: {len(files)} files of {form} from two versions of a schema: {done.stderr}")
+        check('{"n":1000,"noted":500,"ids":1000}' in done.stdout, f"rule 5.4: 1000 rows, half with a note, in {form}: {done.stdout}")
+
+
+def test_rule_12_8_the_place_for_waiting_rows_is_an_option_and_may_be_lost():
+    script = DIRECTORY / "waiting.sql"
+    rows = 300_000
+    script.write_text("SET 'execution.checkpointing.interval' = '2 s'; SET 'sluice.memory.limit' = '24 mb'; SET 'io.tmp.dirs' = 'spill-a, spill-b';"
+                      "SET 'parallelism.default' = '2';"
+                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='60000', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='{rows}');"
+                      "CREATE TABLE f (id BIGINT, note STRING, p BIGINT) PARTITIONED BY (p) WITH ('connector'='filesystem', 'path'='waited', 'format'='csv', 'sink.sort-by-partition'='true');"
+                      "INSERT INTO f SELECT id, LPAD(CAST(id AS STRING), 200, 'x'), MOD(id * 7919, 500) FROM g;")
+    done = subprocess.run([SLUICE, "run", str(script)], capture_output=True, text=True, cwd=DIRECTORY, env=ENVIRONMENT, timeout=60)
+    check(done.returncode == 1 and "'spill-a': No such file or directory" in done.stderr and "'io.tmp.dirs'" in done.stderr, f"rule 12.8: a place that is not there is told at the start: {done.stderr}")
+    check(not (DIRECTORY / "waited").exists(), "rule 12.8: nothing was begun")
+    for name in ("spill-a", "spill-b"):
+        (DIRECTORY / name).mkdir()
+    job = subprocess.Popen([SLUICE, "run", str(script)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=DIRECTORY, env=ENVIRONMENT)
+    open_files, deadline = "", time.monotonic() + 20
+    while not ("/spill-a/" in open_files and "/spill-b/" in open_files) and time.monotonic() < deadline and job.poll() is None:
+        open_files = "\n".join(os.readlink(path) for path in pathlib.Path(f"/proc/{job.pid}/fd").iterdir() if os.path.lexists(path))
+    check("/spill-a/" in open_files and "/spill-b/" in open_files, f"rule 12.8: each writer uses one of the places: {open_files}")
+    for name in ("spill-a", "spill-b"):
+        shutil.rmtree(DIRECTORY / name)  # The files have no name: nothing is lost.
+    log = job.communicate(timeout=60)[1]
+    check(job.returncode == 0, f"rule 12.8: the job goes on without the place: {log}")
+    seen = collections.Counter(int(line.split(",")[0]) for path in (DIRECTORY / "waited").glob("*/part-*") for line in path.read_text().splitlines())
+    check(len(seen) == rows and max(seen.values()) == 1, f"rule 12.8: {rows - len(seen)} rows missing, {sum(1 for count in seen.values() if count > 1)} twice")
+
+
+def test_rule_15_4_columnar_files_are_written_by_row_groups():
+    sql = ("CREATE TABLE g (id BIGINT, s STRING) WITH ('connector'='datagen', 'rows-per-second'='100000000', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='6000000', "
+           "'fields.s.length'='100');"
+           "CREATE TABLE f (id BIGINT, s STRING) WITH ('connector'='filesystem', 'path'='large_{form}', 'format'='{form}', 'sink.rolling-policy.file-size'='10 gb'); INSERT INTO f SELECT id, s FROM g;")
+    for form in ("parquet", "orc"):
+        process = subprocess.Popen([SLUICE, "run", "-e", sql.format(form=form), "-D", "sluice.memory.limit=64 mb", "-D", "parallelism.default=1", "-D", "execution.checkpointing.interval=1 h"],
+                                   cwd=DIRECTORY, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+        log = process.stderr.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        files = list((DIRECTORY / f"large_{form}").glob("part-*"))
+        size = sum(path.stat().st_size for path in files) >> 20
+        check(process.returncode == 0 and len(files) == 1, f"rule 15.4: one file of {form}, not {len(files)}: {log}")
+        check(size > 320, f"rule 15.4: the file is larger than what may be held, {size} MiB")
+        check(usage.ru_maxrss >> 10 < 280, f"rule 15.4: {usage.ru_maxrss >> 10} MiB were held for {size} MiB of {form} within 64 MiB")
+        for path in files:
+            path.unlink()
 
 
 def test_rule_17_1_bad_rows_are_counted_and_the_log_is_limited():

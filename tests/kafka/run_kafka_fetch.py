@@ -99,6 +99,7 @@ def case_codecs(broker, directory):
 
 
 def case_transactions(broker, directory):
+    """Known pitfalls, rule 14.5: the end of a bounded read is a position; here control records stand before it."""
     broker.run("topic", "transactions", "2")
     producers = [transactions.Producer(broker.address, f"t{i}") for i in range(2)]
     committed, aborted = [], []
@@ -295,8 +296,71 @@ def case_broker_restarts(broker, directory):
         expect(job.ids(), range(total), f"after the broker came back, {fetch}")
 
 
+def wait_until(process, condition, what, seconds=30):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if process.poll() is not None or time.monotonic() > deadline:
+            raise Failure(f"{what}: exit {process.poll()}")
+        time.sleep(0.02)
+
+
+def case_idle_partition(broker, directory):
+    """Known pitfalls, rule 14.1: a silent partition does not hold commits back; when it speaks it counts again, and what it says late is not lost."""
+    for fetch in FETCHES:
+        topic, lake = f"idle-{fetch}", directory / f"idle-{fetch}"
+        broker.run("topic", topic, "2")
+
+        def say(partition, rows):
+            broker.run("produce", topic, "--", "-p", str(partition), data="".join(f'{{"id":{i},"ts":"2026-05-20 {clock}"}}\n' for i, clock in rows))
+
+        sql = ("SET 'execution.checkpointing.interval' = '200 ms'; SET 'table.exec.source.idle-timeout' = '2 s';"
+               f"CREATE TABLE t (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ({with_options(topic, broker.address, fetch)});"
+               f"CREATE TABLE lake (id BIGINT, p STRING) PARTITIONED BY (p) WITH ('connector'='filesystem', 'path'='{lake}', 'format'='csv', "
+               "'sink.partition-commit.trigger'='partition-time', 'sink.partition-commit.delay'='1 min', 'sink.partition-commit.policy.kind'='success-file');"
+               "INSERT INTO lake SELECT id, DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm:00') FROM t;")
+        job = subprocess.Popen([SLUICE, "run", "--fresh", "-e", sql], stderr=subprocess.DEVNULL, env=dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC"))
+        try:
+            partition = {minute: lake / f"p=2026-05-20 10%3A0{minute}%3A00" for minute in range(8)}
+            say(0, [(1, "10:00:10"), (2, "10:02:10")])
+            wait_until(job, (partition[0] / "_SUCCESS").exists, f"14.1, {fetch}: a partition is committed although one of the topic is silent")
+            if (partition[2] / "_SUCCESS").exists():
+                raise Failure(f"14.1, {fetch}: a partition whose end no row has passed is committed")
+            say(1, [(3, "10:00:20"), (4, "10:03:10")])  # It speaks again: late first.
+            say(0, [(5, "10:07:10")])
+            wait_until(job, lambda: any("3" in path.read_text().split() for path in partition[0].glob("part-*")), f"14.1, {fetch}: the late row is there")
+            wait_until(job, (partition[2] / "_SUCCESS").exists, f"14.1, {fetch}: the watermark goes on from where it was")
+            wait_until(job, lambda: list(partition[7].glob("part-*")), f"14.1, {fetch}: the last row is there")
+        finally:
+            job.terminate()
+            job.wait(20)
+        rows = [int(line) for path in lake.glob("*/part-*") for line in path.read_text().splitlines()]
+        expect(rows, [1, 2, 3, 4, 5], f"14.1, {fetch}")
+
+
+def case_stalled_sink(broker, directory):
+    """Known pitfalls, rule 14.6: a sink that stands still for longer than max.poll.interval.ms costs no partition and no row."""
+    broker.run("topic", "stalled", "2")
+    for partition in range(2):
+        broker.produce("stalled", range(partition, 60_000, 2), "-p", str(partition))
+    more = {"scan.bounded.mode": "latest-offset", "properties.group.id": "stalled", "properties.max.poll.interval.ms": "6000", "properties.session.timeout.ms": "6000"}
+    jobs = []
+    for fetch in FETCHES:
+        sql = (f"CREATE TABLE t (id BIGINT) WITH ({with_options('stalled', broker.address, fetch, more)});"
+               "CREATE TABLE shown (id BIGINT) WITH ('connector'='print'); INSERT INTO shown SELECT id FROM t;")
+        jobs.append(subprocess.Popen([SLUICE, "run", "--fresh", "-e", sql], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                     env=dict(os.environ, XDG_STATE_HOME=str(directory / f"state-{fetch}"), TZ="UTC")))
+    time.sleep(9)  # Nobody reads what they print: a pipe holds 64 KiB.
+    for fetch, job in zip(FETCHES, jobs):
+        if job.poll() is not None:
+            raise Failure(f"14.6, {fetch}: ended while nobody read its rows, exit {job.poll()}")
+        text, _ = job.communicate(timeout=60)
+        rows = [int(line.split("+I[", 1)[1].split("]", 1)[0]) for line in text.splitlines() if "+I[" in line]
+        expect(rows, range(60_000), f"14.6, {fetch}, exit {job.returncode}")
+
+
 CASES = {"codecs": case_codecs, "transactions": case_transactions, "compacted": case_compacted, "security": case_security,
-         "partitions_added": case_partitions_added, "broker_restarts": case_broker_restarts}
+         "partitions_added": case_partitions_added, "broker_restarts": case_broker_restarts,
+         "idle_partition": case_idle_partition, "stalled_sink": case_stalled_sink}
 
 
 def main():

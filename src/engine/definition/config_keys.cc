@@ -382,7 +382,10 @@ void AddClientKeys(Specs* specs) {
       {.key = "sql-gateway.*", .doc = "Accepted without effect."},
       {.key = "classloader.*", .doc = "Accepted without effect."},
       {.key = "env.*", .doc = "Accepted without effect."},
-      {.key = "io.tmp.dirs", .doc = "Accepted without effect."},
+      {.key = "io.tmp.dirs",
+       .doc = "Directories for rows of file sinks that do not fit into memory until a checkpoint, "
+              "separated by ',' or ':'; each writer takes one. Checked when a job starts. Default: "
+              "TMPDIR, else /tmp."},
       {.key = "security.kerberos.login.contexts",
        .doc = "Logins that use the keytab below: KafkaClient for Kafka."},
       {.key = "security.kerberos.login.keytab", .doc = "Keytab of the process's Kerberos login."},

@@ -82,11 +82,20 @@ struct FileSinkPlan {
   bool record = false;
   WriterLimits limits;
   SortRows sort_rows = SortRows::kAuto;
-  std::string temporary_directory;  // Of sorted rows beyond the memory; "": the system's.
+  /// Of sorted rows beyond the memory, taken in turn by the writers.
+  std::vector<std::string> temporary_directories;
   std::shared_ptr<CommitView> view = std::make_shared<CommitView>();
   /// Delete what a newer, abandoned run has published after the restored checkpoint.
   bool remove_abandoned = false;
 
+  /// Rows may wait sorted by partition instead of each going into an open file at once.
+  bool may_sort() const {
+    return sort_rows != SortRows::kNever && !fully_static() &&
+           // Where rows change others they keep their order among all partitions' groups.
+           layout.format->write_kinds.insert_only() &&
+           // What is late is decided when a row comes.
+           (!trigger || commit.late_rows == LateRows::kAppend);
+  }
   bool fully_static() const {
     for (const auto& value : static_values) {
       if (!value) return false;

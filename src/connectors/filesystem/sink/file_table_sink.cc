@@ -8,6 +8,7 @@
 #include "connectors/filesystem/sink/committer.h"
 #include "connectors/filesystem/sink/file_writer.h"
 #include "connectors/filesystem/sink/sink_names.h"
+#include "connectors/filesystem/sink/temporary_directories.h"
 #include "formats/all_file_operations.h"
 
 namespace sluice::connectors::filesystem {
@@ -249,8 +250,12 @@ Status FileTableSink::FillPartitioning(const SinkRequest& request, FileSinkPlan*
 }
 
 Status FileTableSink::ReadConfiguration(FileSinkPlan* plan) const {
-  if (context_.configuration == nullptr) return {};
-  const OptionMap& keys = *context_.configuration;
+  const OptionMap none;
+  const OptionMap& keys = context_.configuration == nullptr ? none : *context_.configuration;
+  if (plan->may_sort()) {
+    plan->temporary_directories = TemporaryDirectories(keys);
+    SLUICE_RETURN_NOT_OK(CheckTemporaryDirectories(plan->temporary_directories));
+  }
   if (const auto remove = keys.find(kRemoveAbandonedKey); remove != keys.end()) {
     SLUICE_ASSIGN_OR_RETURN(plan->remove_abandoned, ParseBooleanOption(remove->second));
   }

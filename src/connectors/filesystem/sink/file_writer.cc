@@ -375,19 +375,11 @@ void FileWriter::NoteDue(const PartitionRef& partition) {
   if (due && watermark_ms_ <= *due) plan_->view->AddDueAfter(context().attempt_id, *due);
 }
 
-bool FileWriter::MaySort() const {
-  return plan_->sort_rows != SortRows::kNever && !dynamic_columns_.empty() &&
-         // Where rows change others they keep their order among all partitions' groups.
-         plan_->layout.format->write_kinds.insert_only() &&
-         // What is late is decided when a row comes.
-         (!plan_->trigger || plan_->commit.late_rows == LateRows::kAppend);
-}
-
 Result<bool> FileWriter::HasManyPartitions(const Batch& batch) const {
   constexpr int64_t kSampleRows = 1024;
   const WriterLimits& limits = plan_->limits;
-  if (plan_->sort_rows == SortRows::kAlways) return MaySort();
-  if (batch.row_count() < limits.many_partitions || !MaySort()) return false;
+  if (plan_->sort_rows == SortRows::kAlways) return plan_->may_sort();
+  if (batch.row_count() < limits.many_partitions || !plan_->may_sort()) return false;
   const auto sample = batch.rows()->Slice(0, std::min(batch.row_count(), kSampleRows));
   SLUICE_ASSIGN_OR_RETURN(const expr::KeyIds ids, expr::IdentifyKeys(*sample, dynamic_columns_));
   const auto keys = static_cast<int64_t>(ids.first_row.size());

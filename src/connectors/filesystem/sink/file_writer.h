@@ -67,8 +67,6 @@ class FileWriter final : public runtime::Operator {
 
   /// A partition gets its first row since the last barrier.
   void NoteDue(const PartitionRef& partition);
-  /// Rows of this table may wait sorted by partition.
-  bool MaySort() const;
   /// So many that each gets a few rows only.
   Result<bool> HasManyPartitions(const Batch& batch) const;
   Status AddToSorter(const Batch& batch);

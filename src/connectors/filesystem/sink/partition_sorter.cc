@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "connectors/filesystem/sink/temporary_directories.h"
+
 namespace sluice::connectors::filesystem {
 
 namespace {
@@ -17,6 +19,12 @@ int64_t Share(int64_t wanted, int64_t part, const runtime::TaskContext& context)
   return std::clamp(share, std::min(kLeastBytes, wanted), wanted);
 }
 
+std::string TemporaryDirectory(const FileSinkPlan& plan, const runtime::TaskContext& context) {
+  if (plan.temporary_directories.empty()) return TemporaryDirectories({}).front();
+  const auto writer = static_cast<size_t>(std::max(context.subtask, 0));
+  return plan.temporary_directories[writer % plan.temporary_directories.size()];
+}
+
 }  // namespace
 
 PartitionSorter::PartitionSorter(const FileSinkPlan* plan, const runtime::TaskContext* context,
@@ -26,7 +34,7 @@ PartitionSorter::PartitionSorter(const FileSinkPlan* plan, const runtime::TaskCo
       sort_bytes_(Share(plan->limits.sort_bytes, 12, *context)),
       sorted_bytes_(Share(plan->limits.sorted_bytes, 6, *context)),
       staged_(context->budget, held),
-      runs_(context->budget, held, context->memory_pool, plan->temporary_directory) {}
+      runs_(context->budget, held, context->memory_pool, TemporaryDirectory(*plan, *context)) {}
 
 Status PartitionSorter::Add(std::shared_ptr<arrow::RecordBatch> rows,
                             const arrow::RecordBatch& keys, const std::vector<int>& key_columns,

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include "connectors/filesystem/sink/sink_test_util.h"
+#include "connectors/filesystem/sink/temporary_directories.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -122,6 +124,26 @@ TEST(RowRuns, ManyRunsAreJoinedOnTheirWayToTheDisk) {
     if (run % 9 == 8) ASSERT_OK(runs.Spill());
   }
   EXPECT_EQ(Drain(&runs, 10'000), expected);
+}
+
+TEST(TemporaryDirectories, AreThoseOfTheOptionOrTheSystems) {
+  EXPECT_EQ(TemporaryDirectories({{"io.tmp.dirs", " /a,/b:/c ,"}}),
+            (std::vector<std::string>{"/a", "/b", "/c"}));
+  EXPECT_EQ(TemporaryDirectories({}).size(), 1U);
+  EXPECT_EQ(TemporaryDirectories({{"io.tmp.dirs", " , "}}), TemporaryDirectories({}));
+}
+
+TEST(TemporaryDirectories, ThoseThatCannotBeUsedAreNamed) {
+  EXPECT_TRUE(CheckTemporaryDirectories({testing::TempDir()}).ok());
+  const std::string file = testing::TempDir() + "/no_directory";
+  std::ofstream(file) << "x";
+  for (const auto& [directory, why] : {std::pair(file, "Not a directory"),
+                                       std::pair(file + "s/absent", "No such file or directory")}) {
+    const std::string message =
+        CheckTemporaryDirectories({testing::TempDir(), directory}).ToString();
+    EXPECT_NE(message.find("'" + directory + "': " + why), std::string::npos) << message;
+    EXPECT_NE(message.find("'io.tmp.dirs'"), std::string::npos) << message;
+  }
 }
 
 TEST(RowRuns, SaysWhereTheDiskFailed) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <limits>
 
 #include <arrow/io/memory.h>
@@ -31,12 +30,6 @@ constexpr int32_t kNoPartition = std::numeric_limits<int32_t>::max();
 int64_t BytesOf(const SortedRows& run) {
   return Batch(run.rows).byte_size() +
          static_cast<int64_t>(run.segments.capacity() * sizeof(Segment));
-}
-
-std::string TemporaryDirectory(const std::string& wanted) {
-  if (!wanted.empty()) return wanted;
-  const char* const set = std::getenv("TMPDIR");
-  return set != nullptr && *set != '\0' ? set : "/tmp";
 }
 
 }  // namespace
@@ -231,13 +224,12 @@ Result<RowRuns::Piece> RowRuns::Merge(std::vector<std::unique_ptr<Run>>& runs, i
 
 Status RowRuns::OpenFile() {
   if (descriptor_ >= 0) return {};
-  const std::string directory = TemporaryDirectory(directory_);
-  descriptor_ = open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  descriptor_ = open(directory_.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (descriptor_ >= 0) return {};
   // File systems without unnamed files: the name goes at once.
-  std::string name = directory + "/sluice-spill-XXXXXX";
+  std::string name = directory_ + "/sluice-spill-XXXXXX";
   descriptor_ = mkostemp(name.data(), O_CLOEXEC);
-  if (descriptor_ < 0) return fs::DiskError(errno, "create a temporary file in", directory);
+  if (descriptor_ < 0) return fs::DiskError(errno, "create a temporary file in", directory_);
   unlink(name.c_str());
   return {};
 }
@@ -253,8 +245,7 @@ Status RowRuns::Append(const arrow::RecordBatch& rows, int64_t* offset, int64_t*
                                    static_cast<size_t>(bytes->size() - done), file_bytes_ + done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      return fs::DiskError(written < 0 ? errno : EIO, "write to a temporary file in",
-                           TemporaryDirectory(directory_));
+      return fs::DiskError(written < 0 ? errno : EIO, "write to a temporary file in", directory_);
     }
     done += written;
   }

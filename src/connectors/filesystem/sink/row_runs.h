@@ -21,7 +21,7 @@ namespace sluice::connectors::filesystem {
 
 class RowRuns {
  public:
-  /// `directory`: where the temporary file goes; "": the system's.
+  /// `directory`: where the temporary file goes.
   RowRuns(MemoryBudget* budget, HeldBytes* held, arrow::MemoryPool* pool, std::string directory);
   ~RowRuns();
 
