@@ -35,4 +35,14 @@ std::span<const OptionSpec> GenericTableOptions() {
   return kOptions;
 }
 
+Result<std::optional<int>> ReadScanParallelism(const OptionReader& reader) {
+  if (!reader.Has("scan.parallelism")) return std::optional<int>();
+  SLUICE_ASSIGN_OR_RETURN(const int64_t parallelism, reader.Integer("scan.parallelism"));
+  if (parallelism >= 1 && parallelism <= 4096) {
+    return std::optional<int>(static_cast<int>(parallelism));
+  }
+  return Status::InvalidArgument("Invalid value for option 'scan.parallelism': " +
+                                 std::to_string(parallelism) + ". It must be from 1 to 4096.");
+}
+
 }  // namespace sluice::connectors

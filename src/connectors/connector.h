@@ -123,6 +123,8 @@ class TableSource {
     (void)aggregates;
     return false;
   }
+  /// Once they are applied: whether metadata mostly tells them, without rows being read.
+  virtual bool metadata_tells_aggregates() const { return false; }
 
   /// Makes the runtime source. Called once per attempt of the job: must not consume state of this
   /// object.
@@ -197,6 +199,8 @@ struct Connector {
 
 /// Options valid for every table (connector, property-version, scan.watermark.*).
 std::span<const OptionSpec> GenericTableOptions();
+/// 'scan.parallelism', which the planner follows; nullopt when absent. Fails below 1.
+Result<std::optional<int>> ReadScanParallelism(const OptionReader& reader);
 
 std::span<const Connector* const> AllConnectors();
 

@@ -372,14 +372,8 @@ Status ReadTableOptions(const OptionReader& reader, DatagenPlan* plan) {
     }
     plan->row_limit = rows;
   }
-  if (reader.Has("scan.parallelism")) {
-    SLUICE_ASSIGN_OR_RETURN(const int64_t parallelism, reader.Integer("scan.parallelism"));
-    if (parallelism < 1) {
-      return Status::InvalidArgument("Invalid value for option 'scan.parallelism': " +
-                                     std::to_string(parallelism) + ". It must be at least 1.");
-    }
-    plan->parallelism = static_cast<int>(parallelism);
-  }
+  SLUICE_ASSIGN_OR_RETURN(const std::optional<int> parallelism, ReadScanParallelism(reader));
+  if (parallelism) plan->parallelism = *parallelism;
   if (reader.Has("seed")) {
     SLUICE_ASSIGN_OR_RETURN(const int64_t seed, reader.Integer("seed"));
     plan->seed = static_cast<uint64_t>(seed);

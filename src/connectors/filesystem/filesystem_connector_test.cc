@@ -50,7 +50,7 @@ TEST(FilesystemConnector, RefusesAtCreate) {
       {{{"path", "/t"}, {"format", "cvs"}}, "csv"},
       {{{"path", "/t"}, {"format", "csv"}, {"sink.paralelism", "1"}},
        "Did you mean 'sink.parallelism'?"},
-      {{{"path", "/t"}, {"format", "csv"}, {"scan.parallelism", "1"}}, "Unsupported options"},
+      {{{"path", "/t"}, {"format", "csv"}, {"scan.parallelism", "0"}}, "It must be from 1"},
       {{{"path", "/t"}, {"format", "csv"}, {"csv.foo", "1"}}, "csv.foo"},
       {{{"path", "/t"}, {"format", "csv"}, {"json.ignore-parse-errors", "true"}},
        "json.ignore-parse-errors"},

@@ -331,7 +331,8 @@ void AddTableKeys(Specs* specs) {
       {.key = "table.optimizer.source.report-statistics-enabled",
        .type = kBoolean,
        .default_text = "true",
-       .doc = "Accepted without effect."},
+       .doc = "Whether files may be asked for statistics: 'false' is 'source.report-statistics' = "
+              "'NONE' for every table."},
       {.key = "table.rtas-ctas.atomicity-enabled",
        .type = kBoolean,
        .default_text = "false",

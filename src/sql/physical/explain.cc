@@ -50,8 +50,9 @@ std::string AggregatesText(const ScanNode& scan, std::string* fields) {
   std::vector<std::string> names = keys;
   names.insert(names.end(), functions.begin(), functions.end());
   *fields = Join(names, ", ");
+  const bool told = scan.source != nullptr && scan.source->metadata_tells_aggregates();
   return "aggregates=[grouping=[" + Join(keys, ", ") + "], functions=[" + Join(functions, ", ") +
-         "]]";
+         "], from=[" + (told ? "footers" : "rows") + "]]";
 }
 
 std::string ScanText(const ScanNode& scan, bool physical) {

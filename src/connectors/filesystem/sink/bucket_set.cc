@@ -154,7 +154,7 @@ std::string BucketSet::NewPath(const PartitionRef& partition) {
     staging_.insert(directory);
   }
   return fs::JoinPath(directory, names_.prefix + std::to_string(next_number_++) +
-                                     std::string(SuffixOf(plan_.compression)));
+                                     plan_.part_suffix + std::string(SuffixOf(plan_.compression)));
 }
 
 BulkWriterMaker BucketSet::MakerOf(const FileLayout& layout, std::string state) const {

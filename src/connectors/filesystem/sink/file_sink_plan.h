@@ -53,6 +53,8 @@ struct FileSinkPlan {
 
   FileLayout layout;  // Its columns are the physical ones without the partition keys.
   Compression compression = Compression::kNone;
+  std::string part_prefix = "part";  // In front of the names of files, and behind them.
+  std::string part_suffix;
   TimeZone session_zone;
   std::vector<int> file_columns;  // Their places in the rows that come.
 

@@ -287,6 +287,8 @@ Result<std::shared_ptr<const FileSinkPlan>> FileTableSink::MakeFilePlan(
       .options = formats::ExtractFormatOptions(table_.options, std::string(format_.name) + "."),
       .schema = file_schema_};
   plan->compression = options_.compression;
+  plan->part_prefix = options_.part_prefix;
+  plan->part_suffix = options_.part_suffix;
   plan->session_zone = context_.session_zone;
   SLUICE_RETURN_NOT_OK(FillPartitioning(request, plan.get()));
   const auto name = table_.options.find("partition.default-name");

@@ -48,7 +48,7 @@ Status FileWriter::Open(runtime::TaskContext& context) {
 
 Status FileWriter::MakeBuckets() {
   const std::string uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
-  name_prefix_ = PartNamePrefix(uuid, context().subtask, plan_->streaming);
+  name_prefix_ = PartNamePrefix(plan_->part_prefix, uuid, context().subtask, plan_->streaming);
   const std::string file_prefix =
       (plan_->compaction.enabled ? std::string(kRawPrefix) : std::string()) + name_prefix_;
   sorter_ = std::make_unique<PartitionSorter>(plan_.get(), &context(), &held_);

@@ -97,16 +97,10 @@ class Sweeper {
   }
 
   bool IsNewer(std::string_view name) const {
-    for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
-      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-    }
-    name.remove_suffix(SuffixOf(CompressionOf(name)).size());
-    const size_t dash = name.rfind('-');
-    if (dash == std::string_view::npos) return false;
-    const auto known = request_.known_names.find(std::string(name.substr(0, dash + 1)));
-    if (known == request_.known_names.end()) return false;
-    const auto number = ParseInt64(name.substr(dash + 1));
-    return number && *number >= known->second;
+    const std::optional<PartName> part = ParsePartName(name);
+    if (!part) return false;
+    const auto known = request_.known_names.find(std::string(part->series));
+    return known != request_.known_names.end() && part->number >= known->second;
   }
 
   fs::FileSystem& file_system_;

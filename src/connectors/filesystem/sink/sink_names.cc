@@ -1,5 +1,7 @@
 #include "connectors/filesystem/sink/sink_names.h"
 
+#include <algorithm>
+
 #include "common/stable_hash.h"
 #include "common/text.h"
 
@@ -7,7 +9,6 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 constexpr size_t kHashDigits = 16;
-constexpr std::string_view kBegin = "part-";
 constexpr size_t kUuidSize = 36;
 
 /// Parts with their lengths, so that ("a", "bc") and ("ab", "c") differ.
@@ -19,6 +20,30 @@ std::string JoinParts(std::string_view a, std::string_view b, std::string_view c
     text += part;
   }
   return text;
+}
+
+bool TakePrefix(std::string_view prefix, std::string_view* text) {
+  if (!text->starts_with(prefix)) return false;
+  text->remove_prefix(prefix.size());
+  return true;
+}
+
+std::optional<std::string_view> TakeDigits(std::string_view* text) {
+  const size_t end = std::min(text->find_first_not_of("0123456789"), text->size());
+  if (end == 0) return std::nullopt;
+  const std::string_view digits = text->substr(0, end);
+  text->remove_prefix(end);
+  return digits;
+}
+
+/// Of version 4, as AttemptUuid makes them.
+bool IsUuid(std::string_view text) {
+  if (text.size() != kUuidSize || text[14] != '4') return false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 8 || i == 13 || i == 18 || i == 23;
+    if (dash ? text[i] != '-' : !IsHex(text.substr(i, 1))) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -79,21 +104,31 @@ std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
   return uuid;
 }
 
-std::optional<std::string> LineageOfPartName(std::string_view name) {
+std::optional<PartName> ParsePartName(std::string_view name) {
   for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
-  if (!name.starts_with(kBegin) || name.size() <= kBegin.size() + kUuidSize ||
-      name[kBegin.size() + kUuidSize] != '-') {
-    return std::nullopt;
+  if (name.starts_with('.') || name.starts_with('_')) return std::nullopt;
+  // From behind: the user's prefix may hold anything.
+  for (size_t at = name.size() < kUuidSize ? 0 : name.size() - kUuidSize; at > 1; --at) {
+    if (name[at - 1] != '-' || !IsUuid(name.substr(at, kUuidSize))) continue;
+    std::string_view rest = name.substr(at + kUuidSize);
+    const bool batch = TakePrefix("-task-", &rest);
+    if (!batch && !TakePrefix("-", &rest)) continue;
+    if (!TakeDigits(&rest) || !TakePrefix(batch ? "-file-" : "-", &rest)) continue;
+    const auto series = name.substr(0, name.size() - rest.size());
+    const std::optional<std::string_view> digits = TakeDigits(&rest);
+    const std::optional<int64_t> number = digits ? ParseInt64(*digits) : std::nullopt;
+    if (number) return PartName{series, name.substr(at, kUuidSize), *number};
   }
-  std::string digits;
-  for (const char c : name.substr(kBegin.size(), kUuidSize)) {
-    if (c != '-') digits += c;
-  }
-  if (digits.size() != 2 * kHashDigits || !IsHex(digits) || digits[12] != '4') {
-    return std::nullopt;
-  }
+  return std::nullopt;
+}
+
+std::optional<std::string> LineageOfPartName(std::string_view name) {
+  const std::optional<PartName> part = ParsePartName(name);
+  if (!part) return std::nullopt;
+  std::string digits(part->uuid);
+  std::erase(digits, '-');
   digits.erase(12, 1);
   return digits.substr(0, kHashDigits - 1);
 }
@@ -101,13 +136,14 @@ std::optional<std::string> LineageOfPartName(std::string_view name) {
 std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
   const auto found = LineageOfPartName(name);
   if (!found || lineage.size() != kHashDigits || !lineage.starts_with(*found)) return std::nullopt;
-  return name.substr(name.find(kBegin) + kBegin.size(), kUuidSize);
+  return ParsePartName(name)->uuid;
 }
 
-std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming) {
-  std::string prefix = "part-" + std::string(uuid);
-  if (streaming) return prefix + "-" + std::to_string(subtask) + "-";
-  return prefix + "-task-" + std::to_string(subtask) + "-file-";
+std::string PartNamePrefix(std::string_view prefix, std::string_view uuid, int subtask,
+                           bool streaming) {
+  const std::string series = std::string(prefix) + "-" + std::string(uuid);
+  if (streaming) return series + "-" + std::to_string(subtask) + "-";
+  return series + "-task-" + std::to_string(subtask) + "-file-";
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -44,13 +44,24 @@ std::string AttemptUuid(std::string_view lineage, std::string_view job_id,
 /// uploads to an object store, which have no hidden name, are known as ours.
 std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage);
 
+/// A part file's name, raw and merged ones too, taken apart: "<prefix>-<uuid>-<subtask>-<number>"
+/// and what 'sink.part-suffix' and a compression put behind it.
+struct PartName {
+  std::string_view series;  // "<prefix>-<uuid>-<subtask>-" or "…-task-<subtask>-file-".
+  std::string_view uuid;
+  int64_t number = 0;
+};
+/// nullopt where the name is none that a file sink gives.
+std::optional<PartName> ParsePartName(std::string_view name);
+
 /// What a part file's name, raw and merged ones too, tells of its lineage: the first 15 digits;
 /// nullopt where the name is none that a file sink gives. Other systems' names may look alike.
 std::optional<std::string> LineageOfPartName(std::string_view name);
 
-/// "part-<uuid>-<subtask>-" (streaming) or "part-<uuid>-task-<subtask>-file-" (batch); a number
-/// follows.
-std::string PartNamePrefix(std::string_view uuid, int subtask, bool streaming);
+/// "<prefix>-<uuid>-<subtask>-" (streaming) or "<prefix>-<uuid>-task-<subtask>-file-" (batch); a
+/// number follows. `prefix` is 'sink.part-prefix', "part" by default.
+std::string PartNamePrefix(std::string_view prefix, std::string_view uuid, int subtask,
+                           bool streaming);
 
 inline constexpr std::string_view kInProgressInfix = ".inprogress.";
 /// In front of a part file's name while it waits to be merged, and of what it is merged into.

@@ -56,6 +56,15 @@ std::span<const OptionSpec> Specs() {
        .doc = "How text files (csv, json, raw and the change formats) are compressed; their names "
               "then end in .gz, .deflate, .bz2, .xz or .zst. Containers have options of their own.",
        .allowed = {"none", "gzip", "deflate", "bzip2", "xz", "zstd"}},
+      {.key = "sink.part-prefix",
+       .type = OptionType::kString,
+       .default_text = "part",
+       .doc = "What the names of files begin with."},
+      {.key = "sink.part-suffix",
+       .type = OptionType::kString,
+       .default_text = "",
+       .doc = "What the names of files end with, as in '.parquet'; that of 'sink.compression' "
+              "follows."},
       {.key = "auto-compaction",
        .type = OptionType::kBoolean,
        .default_text = "false",
@@ -411,6 +420,38 @@ Result<SortRows> ReadSortRows(const OptionReader& options) {
   return text == "false" ? SortRows::kNever : SortRows::kAuto;
 }
 
+/// Names that the table itself and other systems read as those of data files.
+Status ReadPartNames(const OptionReader& options, SinkOptions* sink) {
+  sink->part_prefix = options.Text("sink.part-prefix").value_or("part");
+  sink->part_suffix = options.Text("sink.part-suffix").value_or("");
+  for (const auto& [key, text] : {std::pair("sink.part-prefix", sink->part_prefix),
+                                  std::pair("sink.part-suffix", sink->part_suffix)}) {
+    const bool bad = std::any_of(text.begin(), text.end(), [](char c) {
+      return c == '/' || static_cast<unsigned char>(c) < 0x20 || c == 0x7F;
+    });
+    if (bad) return BadOption(key, text, "It must hold no '/' and no control characters.");
+    // A hidden name has both, an id, a number and a tag, in 255 bytes.
+    if (text.size() > 50) return BadOption(key, text, "It may have 50 bytes at most.");
+  }
+  const std::string& prefix = sink->part_prefix;
+  if (prefix.empty() || prefix.starts_with('.') || prefix.starts_with('_')) {
+    return BadOption("sink.part-prefix", prefix,
+                     "Files whose names begin with '.' or '_' are hidden from every reader.");
+  }
+  for (const std::string_view own : {"compacted-", "uncompacted-"}) {
+    if ((prefix + "-").starts_with(own)) {
+      return BadOption("sink.part-prefix", prefix,
+                       "Merged files are known by '" + std::string(own) + "'.");
+    }
+  }
+  if (CompressionOf(sink->part_suffix) != Compression::kNone) {
+    return BadOption(
+        "sink.part-suffix", sink->part_suffix,
+        "Files are decompressed by that ending. Set 'sink.compression', which adds it.");
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const OptionSpec> SinkOptionSpecs() { return Specs(); }
@@ -434,6 +475,7 @@ Result<SinkOptions> ReadSinkOptions(const TableInfo& table) {
 
   SLUICE_ASSIGN_OR_RETURN(const std::string compression, options.Enum("sink.compression"));
   sink.compression = CompressionOfName(compression).value_or(Compression::kNone);
+  SLUICE_RETURN_NOT_OK(ReadPartNames(options, &sink));
   SLUICE_ASSIGN_OR_RETURN(sink.compaction, ReadCompaction(options, sink.rolling.file_size_bytes));
   SLUICE_ASSIGN_OR_RETURN(sink.commit, ReadCommit(table, options));
   SLUICE_ASSIGN_OR_RETURN(sink.shuffle_by_partition,

@@ -82,6 +82,8 @@ struct SinkOptions {
   bool shuffle_by_partition = false;
   SortRows sort_rows = SortRows::kAuto;
   Compression compression = Compression::kNone;  // Of text files.
+  std::string part_prefix = "part";              // In front of the names of files.
+  std::string part_suffix;                       // Behind them.
   bool record = false;                           // See table_record.h.
 };
 

@@ -69,6 +69,8 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   }
   made->session_zone_ = context.session_zone;
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
+  made->name_prefix_ = std::string(kCompactedPrefix) + options.part_prefix + "-";
+  made->name_suffix_ = options.part_suffix;
   made->journal_ = options.compaction.journal && !made->file_system_->has_directories();
   made->target_bytes_ = options.compaction.target_bytes;
   const int parallelism = options.compaction.parallelism > 0
@@ -184,8 +186,8 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
     const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())
-                                             : std::string(kCompactedPrefix) + "part-" + run_id_ +
-                                                   "-0-" + std::to_string(next_number_++);
+                                             : name_prefix_ + run_id_ + "-0-" +
+                                                   std::to_string(next_number_++) + name_suffix_;
     request.target = fs::JoinPath(staging, name);
     SLUICE_ASSIGN_OR_RETURN(MergedFile merged, MergeFiles(*file_system_, request));
     handles.push_back(std::move(merged.handle));

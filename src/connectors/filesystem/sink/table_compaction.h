@@ -85,7 +85,9 @@ class TableCompaction {
   bool header_records_ = false;
   bool journal_ = false;
   std::string lineage_;
-  std::string run_id_;  // Part of the new names: nobody ever has it again.
+  std::string run_id_;       // Part of the new names: nobody ever has it again.
+  std::string name_prefix_;  // In front of it.
+  std::string name_suffix_;
   int workers_ = 1;
   size_t most_open_ = 1;  // Inputs of a merge.
   std::unique_ptr<MergeGate> gate_;

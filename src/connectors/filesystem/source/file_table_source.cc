@@ -24,6 +24,7 @@ class FileTableSource final : public TableSource {
   Status Init() {
     spec_.table_identifier = table_.identifier;
     SLUICE_ASSIGN_OR_RETURN(spec_.options, ReadSourceOptions(table_));
+    SLUICE_RETURN_NOT_OK(ReadConfiguration());
     spec_.format = &format_;
     spec_.format_options =
         formats::ExtractFormatOptions(table_.options, std::string(format_.name) + ".");
@@ -169,6 +170,7 @@ class FileTableSource final : public TableSource {
     }
     FileAggregates planned;
     planned.calls = aggregates.calls;
+    planned.told_by_files = spec_.options.report_statistics;
     std::vector<int> projection;
     for (const expr::AggregateCall& call : planned.calls) {
       if (!PlanArgument(call, &projection, &planned)) return false;
@@ -193,6 +195,10 @@ class FileTableSource final : public TableSource {
     return true;
   }
 
+  bool metadata_tells_aggregates() const override {
+    return spec_.aggregates && spec_.aggregates->told_by_files;
+  }
+
   Result<std::shared_ptr<runtime::Source>> MakeSource(
       const runtime::SourceRuntimeOptions& options) override {
     auto spec = std::make_shared<FileSourceSpec>(spec_);
@@ -202,6 +208,16 @@ class FileTableSource final : public TableSource {
   }
 
  private:
+  Status ReadConfiguration() {
+    if (context_.configuration == nullptr) return {};
+    const auto key =
+        context_.configuration->find("table.optimizer.source.report-statistics-enabled");
+    if (key == context_.configuration->end()) return {};
+    SLUICE_ASSIGN_OR_RETURN(const bool enabled, ParseBooleanOption(key->second));
+    spec_.options.report_statistics = spec_.options.report_statistics && enabled;
+    return {};
+  }
+
   Status LocateMoveTarget() {
     std::string& move_to = spec_.options.move_to;
     SLUICE_ASSIGN_OR_RETURN(const fs::FileSystems::Located target,

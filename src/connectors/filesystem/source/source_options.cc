@@ -17,10 +17,14 @@ std::span<const OptionSpec> Specs() {
       {.key = "source.path.regex-pattern",
        .type = OptionType::kString,
        .doc = "Read only files whose whole path, without scheme, matches this regular expression."},
+      {.key = "scan.parallelism",
+       .type = OptionType::kInt,
+       .doc = "Subtasks of the source; the job's when absent."},
       {.key = "source.report-statistics",
        .type = OptionType::kEnum,
        .default_text = "ALL",
-       .doc = "Whether the optimiser may ask files for statistics.",
+       .doc = "Whether the optimiser may ask files for statistics: with NONE, COUNT, MIN and MAX "
+              "are made from rows instead of footers.",
        .allowed = {"ALL", "NONE"}},
       {.key = "source.file.min-age",
        .type = OptionType::kDuration,
@@ -176,6 +180,9 @@ Result<SourceOptions> ReadSourceOptions(const TableInfo& table) {
   SLUICE_ASSIGN_OR_RETURN(const std::string empty_files, reader.Enum("source.empty-files"));
   options.fail_on_empty_files = empty_files == "fail";
   SLUICE_ASSIGN_OR_RETURN(options.max_record_bytes, reader.MemorySize("source.max-record-size"));
+  SLUICE_ASSIGN_OR_RETURN(const std::string statistics, reader.Enum("source.report-statistics"));
+  options.report_statistics = statistics != "none";
+  SLUICE_RETURN_NOT_OK(ReadScanParallelism(reader).status());  // The planner uses it.
   if (options.max_record_bytes <= 0) {
     return Status::InvalidArgument(
         "Invalid value for option 'source.max-record-size': it must be > 0.");

@@ -29,6 +29,7 @@ struct SourceOptions {
   std::optional<int64_t> forget_after_ms;
   bool fail_on_empty_files = false;
   int64_t max_record_bytes = 256 << 20;
+  bool report_statistics = true;  // Footers may answer instead of rows.
 };
 
 std::span<const OptionSpec> SourceOptionSpecs();
