@@ -25,7 +25,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 SLUICE = os.environ.get("SLUICE_BINARY", str(ROOT / "build" / "sluice"))
 COMMIT = ("'sink.partition-commit.policy.kind'='success-file', 'sink.partition-commit.trigger'='partition-time', "
-          "'sink.partition-commit.delay'='0 s', 'partition.time-extractor.timestamp-formatter'='yyyy-MM-dd HH:mm:ss'")
+          "'sink.partition-commit.delay'='{delay}', 'partition.time-extractor.timestamp-formatter'='yyyy-MM-dd HH:mm:ss'")
 
 
 def script(options, work):
@@ -37,9 +37,9 @@ def script(options, work):
             "CREATE TABLE incoming (id BIGINT, ts TIMESTAMP(3), WATERMARK FOR ts AS ts) WITH ('connector'='filesystem', "
             f"'path'='{work}/incoming', 'format'='csv', 'source.monitor-interval'='100 ms');\n"
             "CREATE TABLE lake (id BIGINT, amount DOUBLE, note STRING, p STRING) PARTITIONED BY (p) WITH ('connector'='filesystem', "
-            f"'path'='{work}/lake', 'format'='parquet', 'sink.rolling-policy.on-checkpoint'='false', 'auto-compaction'='true', 'compaction.scope'='partition', {COMMIT});\n"
+            f"'path'='{work}/lake', 'format'='parquet', 'sink.rolling-policy.on-checkpoint'='false', 'auto-compaction'='true', 'compaction.scope'='partition', {COMMIT.format(delay='10 s')});\n"
             "CREATE TABLE files (id BIGINT, p STRING) PARTITIONED BY (p) WITH ('connector'='filesystem', "
-            f"'path'='{work}/files', 'format'='json', {COMMIT});\n"
+            f"'path'='{work}/files', 'format'='json', {COMMIT.format(delay='1 min')});\n"
             "EXECUTE STATEMENT SET BEGIN\n"
             "INSERT INTO lake SELECT id, amount, note, CONCAT(SUBSTRING(DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm:ss'), 1, 18), '0') FROM gen;\n"
             "INSERT INTO files SELECT id, DATE_FORMAT(ts, 'yyyy-MM-dd HH:mm:00') FROM incoming;\nEND;\n")

@@ -19,7 +19,7 @@ target_link_libraries(sluice_third_party INTERFACE
   fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json ZLIB::ZLIB BZip2::BZip2 LibLZMA::LibLZMA OpenSSL::SSL OpenSSL::Crypto pugixml::pugixml Threads::Threads)
 
 # Debian ships no CMake package for these.
-foreach(_pair rdkafka:librdkafka/rdkafka.h pcre2-8:pcre2.h cctz:cctz/time_zone.h zstd:zstd.h)
+foreach(_pair rdkafka:librdkafka/rdkafka.h pcre2-8:pcre2.h cctz:cctz/time_zone.h zstd:zstd.h isal:isa-l/crc.h)
   string(REPLACE ":" ";" _pair ${_pair})
   list(GET _pair 0 _name)
   list(GET _pair 1 _header)
