@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <malloc.h>
 
 #include "cli/options_command.h"
 #include "cli/run_command.h"
@@ -246,9 +247,18 @@ int Main(int argc, char** argv) {
   return kExitUsage;
 }
 
+// Chunks of input and encoded text come and go by the half megabyte, from one thread to another:
+// malloc hands such blocks back to the kernel as soon as they are free, and gets fresh ones cleared
+// for the next chunk. That was a fifth of all page faults of a job that reads JSON.
+void KeepFreedMemory() {
+  mallopt(M_MMAP_THRESHOLD, 8 << 20);
+  mallopt(M_TRIM_THRESHOLD, 16 << 20);  // Kept by each of malloc's arenas at most.
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  KeepFreedMemory();
   const int code = Main(argc, argv);
   if (!sluice::ThreadsLeftBehind::Any()) return code;
   std::fflush(nullptr);

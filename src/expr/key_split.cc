@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <numeric>
+#include <utility>
 
 #include <arrow/api.h>
 
@@ -116,7 +118,64 @@ ColumnIds IdentifyWords(const arrow::Array& values) {
       [](uint64_t word) { return HashWord(word); });
 }
 
+/// The length of all texts where it is the same for all; 0 otherwise, or where there are NULLs.
+int32_t CommonLength(const arrow::BinaryArray& texts) {
+  if (texts.null_count() > 0 || texts.length() == 0) return 0;
+  const int32_t* const offsets = texts.raw_value_offsets();
+  const int32_t length = offsets[1] - offsets[0];
+  bool same = true;
+  for (int64_t row = 0; row < texts.length(); ++row) {
+    same &= offsets[row + 1] - offsets[row] == length;
+  }
+  return same ? length : 0;
+}
+
+template <typename Word>
+Word Load(const char* from) {
+  Word word;
+  std::memcpy(&word, from, sizeof(word));
+  return word;
+}
+
+// Dates, hours, codes: of texts that are equally long a few bytes that overlap tell everything, and
+// words are compared and hashed faster than bytes.
+ColumnIds IdentifyShortTexts(const arrow::BinaryArray& texts, int32_t length) {
+  const char* const bytes = reinterpret_cast<const char*>(texts.raw_data());
+  const char* const begin = bytes == nullptr ? nullptr : bytes + texts.value_offset(0);
+  const auto at = [begin, length](int64_t row) { return begin + row * length; };
+  const auto hash_word = [](uint64_t word) { return HashWord(word); };
+  if (length < 4) {
+    return Identify(
+        texts,
+        [&](int64_t row) {
+          const char* const text = at(row);
+          return uint64_t{static_cast<uint8_t>(text[0])} |
+                 uint64_t{static_cast<uint8_t>(text[length / 2])} << 8 |
+                 uint64_t{static_cast<uint8_t>(text[length - 1])} << 16;
+        },
+        hash_word);
+  }
+  if (length < 8) {
+    return Identify(
+        texts,
+        [&](int64_t row) {
+          const char* const text = at(row);
+          return uint64_t{Load<uint32_t>(text)} | uint64_t{Load<uint32_t>(text + length - 4)} << 32;
+        },
+        hash_word);
+  }
+  return Identify(
+      texts,
+      [&](int64_t row) {
+        const char* const text = at(row);
+        return std::pair(Load<uint64_t>(text), Load<uint64_t>(text + length - 8));
+      },
+      [](const auto& words) { return CombineHash(HashWord(words.first), words.second); });
+}
+
 ColumnIds IdentifyTexts(const arrow::BinaryArray& texts) {
+  const int32_t length = CommonLength(texts);
+  if (length > 0 && length <= 16) return IdentifyShortTexts(texts, length);
   return Identify(
       texts, [&texts](int64_t row) { return texts.GetView(row); },
       [](std::string_view text) { return HashBytes(text); });

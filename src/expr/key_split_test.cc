@@ -83,6 +83,31 @@ TEST(SplitByKey, SlicesOfSlicesAndEmptyBatches) {
   EXPECT_FALSE(SplitByKey(batch, {9}, {0}, arrow::default_memory_pool()).ok());
 }
 
+// Texts that are equally long are told apart by words that overlap: each byte must count.
+TEST(IdentifyKeys, TextsOfEqualLengthDifferInAnyByte) {
+  for (size_t length = 0; length <= 18; ++length) {
+    arrow::StringBuilder texts;
+    std::vector<int32_t> wanted;
+    ASSERT_TRUE(texts.Append(std::string(length, 'x')).ok());  // Left out by the slice.
+    for (int turn = 0; turn < 2; ++turn) {
+      for (size_t at = 0; at <= length; ++at) {
+        std::string text(length, 'a');
+        if (at < length) text[at] = 'b';
+        ASSERT_TRUE(texts.Append(text).ok());
+        wanted.push_back(static_cast<int32_t>(at));
+      }
+    }
+    const std::shared_ptr<arrow::Array> column = *texts.Finish();
+    const auto rows = arrow::RecordBatch::Make(arrow::schema({arrow::field("s", arrow::utf8())}),
+                                               column->length(), arrow::ArrayVector{column})
+                          ->Slice(1);
+    const auto ids = IdentifyKeys(*rows, {0});
+    ASSERT_TRUE(ids.ok());
+    EXPECT_EQ(ids->id_of_row, wanted) << length;
+    EXPECT_EQ(ids->first_row.size(), length + 1);
+  }
+}
+
 TEST(Routing, EqualKeysGoTheSameWay) {
   const Batch batch = MakeBatch(3000, 50);
   const auto channels = RouteByKey(*batch.rows(), {1, 2}, 4);

@@ -5,6 +5,7 @@
 
 #include "runtime/checkpoint/directory_lock.h"
 #include "runtime/graph_rewrite.h"
+#include "runtime/growing_blocks.h"
 #include "runtime/job_master.h"
 #include "runtime/thread_executor.h"
 
@@ -15,7 +16,7 @@ class ThreadedJob final : public Job {
  public:
   ThreadedJob(JobGraph graph, JobSettings settings, const Clock* clock, JobListener* listener)
       : directory_(settings.checkpoints.durable_directory),
-        memory_pool_(arrow::default_memory_pool()),
+        memory_pool_(JobMemory()),
         budget_(settings.memory_limit_bytes > 0 ? settings.memory_limit_bytes
                                                 : std::numeric_limits<int64_t>::max()),
         executor_(std::make_unique<ThreadExecutor>(settings.worker_threads, clock)),

@@ -8,6 +8,9 @@ namespace {
 // Requested checkpoints: one a second on average, some at once now and then.
 constexpr size_t kRequestedAtOnce = 10;
 constexpr int64_t kRequestedWithinMs = 10'000;
+// Writers take no rows while their files are made durable: requested checkpoints may take a tenth
+// of the time, so that a job that catches up on old partitions is not held up by each of them.
+constexpr int64_t kPauseOfDuration = 9;
 
 void AddState(CheckpointData* data, const std::string& id, int subtask, StateFields fields) {
   data->operators[id][subtask] = std::move(fields);
@@ -32,7 +35,8 @@ std::optional<int64_t> CheckpointCoordinator::NextTriggerMs() const {
   int64_t due_ms = last_trigger_ms_ + *settings_.interval_ms;
   if (requested_) {
     const bool few = requested_ms_.size() < kRequestedAtOnce;
-    due_ms = std::min(due_ms, few ? last_trigger_ms_ : requested_ms_.front() + kRequestedWithinMs);
+    const int64_t room_ms = few ? last_trigger_ms_ : requested_ms_.front() + kRequestedWithinMs;
+    due_ms = std::min(due_ms, std::max(room_ms, requested_pause_end_ms_));
   }
   return std::max(due_ms, last_end_ms_ + settings_.min_pause_ms);
 }
@@ -56,6 +60,7 @@ void CheckpointCoordinator::Begin(const Barrier& barrier, int64_t now_ms, int ta
   pending_->data->final = barrier.final;
   if (std::exchange(requested_, false) &&
       now_ms < last_trigger_ms_ + settings_.interval_ms.value_or(0)) {
+    pending_->requested = true;
     requested_ms_.push_back(now_ms);
     if (requested_ms_.size() > kRequestedAtOnce) requested_ms_.pop_front();
   }
@@ -108,6 +113,7 @@ int CheckpointCoordinator::missing_answers() const {
 
 int64_t CheckpointCoordinator::EndWithSuccess(int64_t now_ms) {
   const int64_t duration_ms = now_ms - pending_->started_ms;
+  if (pending_->requested) requested_pause_end_ms_ = now_ms + kPauseOfDuration * duration_ms;
   pending_.reset();
   last_end_ms_ = now_ms;
   failures_in_a_row_ = 0;

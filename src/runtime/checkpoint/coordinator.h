@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -35,7 +36,8 @@ class CheckpointCoordinator {
   /// its barrier may have passed already.
   void Request() { requested_ = true; }
   /// When the next checkpoint is due: nullopt without an interval or while one is under way. One
-  /// that was requested is due at once, as long as there were few of them.
+  /// that was requested is due at once, as long as there were few of them and they took little of
+  /// the time.
   std::optional<int64_t> NextTriggerMs() const;
   /// When the one under way is given up: nullopt when none is, or when it is being written already.
   std::optional<int64_t> TimeoutMs() const;
@@ -64,6 +66,7 @@ class CheckpointCoordinator {
   struct Pending {
     Barrier barrier;
     int64_t started_ms = 0;
+    bool requested = false;
     int task_count = 0;
     std::set<int> answered;
     std::vector<SourceHandle> sources;  // Those that are still frozen.
@@ -76,6 +79,7 @@ class CheckpointCoordinator {
   std::unique_ptr<Pending> pending_;
   bool requested_ = false;
   std::deque<int64_t> requested_ms_;  // When the last ones began that were requested.
+  int64_t requested_pause_end_ms_ = std::numeric_limits<int64_t>::min();
   int64_t last_trigger_ms_;
   int64_t last_end_ms_;
   int64_t failures_in_a_row_ = 0;

@@ -45,10 +45,25 @@ TEST(CheckpointCoordinator, RequestsAreOneASecondOnAverage) {
     coordinator.Request();
     EXPECT_LE(*coordinator.NextTriggerMs(), now_ms);
     TakeOne(&coordinator, id, now_ms);
-    now_ms += 10;
+    now_ms += 50;
   }
   coordinator.Request();
   EXPECT_EQ(coordinator.NextTriggerMs(), 10'100);
+}
+
+TEST(CheckpointCoordinator, RequestsTakeATenthOfTheTime) {
+  CheckpointCoordinator coordinator(Every(60'000), 0);
+  coordinator.Request();
+  coordinator.Begin({.id = 1}, 1'000, 0, {});
+  EXPECT_NE(coordinator.TakeComplete(), nullptr);
+  coordinator.EndWithSuccess(1'100);
+  coordinator.Request();
+  EXPECT_EQ(coordinator.NextTriggerMs(), 2'000);
+  // Not so behind a periodic one, which is there anyway.
+  TakeOne(&coordinator, 2, 61'000);
+  TakeOne(&coordinator, 3, 121'000);
+  coordinator.Request();
+  EXPECT_LE(*coordinator.NextTriggerMs(), 121'005);
 }
 
 TEST(CheckpointCoordinator, WithoutAnIntervalNothingIsRequested) {

@@ -176,6 +176,7 @@ Status FileWriter::SplitText(const Batch& batch) {
   if (!dynamic_columns_.empty()) {
     SLUICE_ASSIGN_OR_RETURN(ids, expr::IdentifyKeys(rows, dynamic_columns_));
   }
+  last_partitions_ = static_cast<int64_t>(ids.first_row.size());
   if (ids.first_row.size() <= 1) {
     Group& group = groups_.emplace_back();
     SLUICE_ASSIGN_OR_RETURN(group.partition, PartitionOf(rows, 0));
@@ -202,6 +203,7 @@ Status FileWriter::SplitRows(const Batch& batch) {
   SLUICE_ASSIGN_OR_RETURN(
       const expr::KeySplit split,
       expr::SplitByKey(batch, dynamic_columns_, plan_->file_columns, context().memory_pool));
+  last_partitions_ = static_cast<int64_t>(split.ranges.size());
   groups_.reserve(groups_.size() + split.ranges.size());
   for (const expr::KeySplit::Range& range : split.ranges) {
     Group& group = groups_.emplace_back();
@@ -380,6 +382,8 @@ Result<bool> FileWriter::HasManyPartitions(const Batch& batch) const {
   const WriterLimits& limits = plan_->limits;
   if (plan_->sort_rows == SortRows::kAlways) return plan_->may_sort();
   if (batch.row_count() < limits.many_partitions || !plan_->may_sort()) return false;
+  // Neighbouring batches are alike: where the one before had few, this one is not looked at twice.
+  if (last_partitions_ < limits.many_partitions) return false;
   const auto sample = batch.rows()->Slice(0, std::min(batch.row_count(), kSampleRows));
   SLUICE_ASSIGN_OR_RETURN(const expr::KeyIds ids, expr::IdentifyKeys(*sample, dynamic_columns_));
   const auto keys = static_cast<int64_t>(ids.first_row.size());

@@ -10,6 +10,7 @@
 // and resuming run on the I/O pool.
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,6 +114,8 @@ class FileWriter final : public runtime::Operator {
 
   std::string text_;  // The encoded batch at hand.
   std::vector<size_t> row_ends_;
+  // Of the newest batch that was split; before the first one: nobody knows.
+  int64_t last_partitions_ = std::numeric_limits<int64_t>::max();
   std::vector<Group> groups_;
   size_t next_group_ = 0;
 

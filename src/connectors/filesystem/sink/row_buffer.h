@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <arrow/record_batch.h>
 #include <arrow/table_builder.h>
@@ -28,9 +29,15 @@ class RowBuffer {
   int64_t held_bytes() const { return share_.bytes(); }
 
  private:
+  /// With room for as many rows as were taken the last time: what grows by doubling is copied.
+  Status Begin(const std::shared_ptr<arrow::Schema>& schema, arrow::MemoryPool* pool);
+  void NoteTaken(const arrow::RecordBatch& rows);
+
   std::unique_ptr<arrow::RecordBatchBuilder> builder_;
   BudgetShare share_;
   int64_t row_count_ = 0;
+  int64_t taken_rows_ = 0;
+  std::vector<int64_t> taken_text_bytes_;  // By column; 0 where it holds no texts.
 };
 
 }  // namespace sluice::connectors::filesystem
