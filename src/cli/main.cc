@@ -11,6 +11,7 @@
 #include "cli/options_command.h"
 #include "cli/run_command.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/verify_command.h"
 #include "cli/version.h"
 #include "common/crash_point.h"
@@ -249,7 +250,8 @@ int Main(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int code = Main(argc, argv);
+  sluice::cli::HoldStandardStreams();
+  const int code = sluice::cli::WithResultsWritten(Main(argc, argv));
   if (!sluice::ThreadsLeftBehind::Any()) return code;
   std::fflush(nullptr);
   ::_exit(code);
