@@ -99,6 +99,7 @@ def case_codecs(broker, directory):
 
 
 def case_transactions(broker, directory):
+    # rule 14.5: a log that ends with control records is read to its end.
     broker.run("topic", "transactions", "2")
     producers = [transactions.Producer(broker.address, f"t{i}") for i in range(2)]
     committed, aborted = [], []
