@@ -44,25 +44,6 @@ def test_rule_1_4_a_checkpoint_has_a_closed_set_of_files():
     check(len(files) > 8, f"the rows are of several checkpoints: {len(files)} files")
 
 
-def test_rule_15_4_no_file_is_held_in_memory():
-    sql = ("CREATE TABLE g (s STRING) WITH ('connector'='datagen', 'number-of-rows'='600000', 'rows-per-second'='100000000', 'fields.s.length'='1000');"
-           "CREATE TABLE f (s STRING) WITH ('connector'='filesystem', 'path'='large', 'format'='parquet', 'parquet.compression'='uncompressed', 'parquet.enable.dictionary'='false');")
-    limits = ("-D", "execution.runtime-mode=batch", "-D", "parallelism.default=1", "-D", "sluice.memory.limit=64 mb")
-    for statement in ("INSERT INTO f SELECT s FROM g", "SELECT COUNT(s), MAX(s) FROM f"):
-        job = subprocess.Popen([SLUICE, "run", "-e", sql + statement, *limits], cwd=DIRECTORY, env=ENVIRONMENT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        peak_kb = 0
-        while job.poll() is None:
-            found = re.search(r"VmHWM:\s+(\d+)", pathlib.Path(f"/proc/{job.pid}/status").read_text())
-            peak_kb = int(found.group(1)) if found else peak_kb
-            time.sleep(0.02)
-        check(job.returncode == 0, f"{statement}: {job.stderr.read()}")
-        check(0 < peak_kb < 256 << 10, f"rule 15.4: {statement} took {peak_kb >> 10} MiB for a file of 600 MB within 64")
-    files = list((DIRECTORY / "large").glob("part-*"))
-    check(len(files) == 1 and files[0].stat().st_size > 500 << 20, f"one file of 600 MB: {[file.stat().st_size for file in files]}")
-    for file in files:
-        file.unlink()
-
-
 def test_rule_17_1_bad_rows_are_counted_and_the_log_is_limited():
     (DIRECTORY / "bad").mkdir()
     (DIRECTORY / "bad" / "a.csv").write_text("nonsense\n" * 1_000_000 + "7\n")
