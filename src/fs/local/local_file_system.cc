@@ -16,7 +16,10 @@ Status LocalFileSystem::CheckAccess(const std::string& directory) {
   for (std::string path = directory;; path = ParentPath(path)) {
     const int result = faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS);
     if (result == 0) return {};
-    if (errno != ENOENT || path.size() <= 1) return DiskError(errno, "write to the folder", path);
+    if (errno == ENOENT && path.size() > 1) continue;
+    const std::string what = path == directory ? "write to the folder"
+                                               : "make the folder " + directory + " in the folder";
+    return DiskError(errno, what, path);
   }
 }
 
