@@ -12,6 +12,7 @@
 #include "cli/options_command.h"
 #include "cli/run_command.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "cli/verify_command.h"
 #include "cli/version.h"
 #include "common/crash_point.h"
@@ -259,7 +260,8 @@ void KeepFreedMemory() {
 
 int main(int argc, char** argv) {
   KeepFreedMemory();
-  const int code = Main(argc, argv);
+  sluice::cli::HoldStandardStreams();
+  const int code = sluice::cli::WithResultsWritten(Main(argc, argv));
   if (!sluice::ThreadsLeftBehind::Any()) return code;
   std::fflush(nullptr);
   ::_exit(code);

@@ -55,7 +55,8 @@ void StartSignalThread() {
   ::sigaddset(&signals, SIGINT);
   ::sigaddset(&signals, SIGTERM);
   ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);  // A closed pipe is seen as a failed write.
+  ::signal(SIGPIPE, SIG_IGN);  // A closed pipe is seen as a failed write,
+  ::signal(SIGXFSZ, SIG_IGN);  // and so is a file above the limit of its size (ulimit -f).
   std::thread(WaitForSignals, signals).detach();
 }
 

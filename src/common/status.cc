@@ -65,6 +65,10 @@ Status Status::FromErrno(int errno_value, std::string what) {
     case EACCES:
     case EPERM:
     case EROFS:
+    case EFBIG:
+    case ENAMETOOLONG:
+    case ELOOP:
+    case EILSEQ:
       return Status(StatusCode::kIoError, std::move(message)).Retriable(false);
     default:
       return IoError(std::move(message));

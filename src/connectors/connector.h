@@ -145,6 +145,8 @@ struct SinkRequest {
   bool input_bounded = false;
   /// The watermark of the input is declared on a TIMESTAMP_LTZ column.
   bool watermark_on_ltz = false;
+  /// A table of the input that never ends and declares no watermark, so that rows have none.
+  std::string table_without_watermark;
   int default_parallelism = 1;
   /// Addresses state: "sink:default_catalog.default_database.t" (+ "#2" for a second INSERT into
   /// the same table).

@@ -72,6 +72,22 @@ const Scheme kSchemes[] = {
     {.name = "hdfs", .make = &MakePlannedFileSystem, .path = &HdfsPath},
 };
 
+/// "s3:/lake/a" is a slipped finger and not the folder "s3:" of the working directory.
+Status CheckSlashes(std::string_view uri, const UriParts& parts) {
+  if (!parts.scheme.empty()) return {};
+  for (const Scheme& scheme : kSchemes) {
+    const std::string begin = std::string(scheme.name) + ":";
+    if (ToLowerAscii(uri.substr(0, begin.size())) != begin) continue;
+    const std::string_view rest =
+        uri.substr(std::min(uri.find_first_not_of('/', begin.size()), uri.size()));
+    return Status::InvalidArgument("Path '" + std::string(uri) +
+                                   "' lacks a slash behind its scheme. Write " + begin +
+                                   (scheme.is_default ? "///" : "//") + std::string(rest) +
+                                   ", or ./" + std::string(uri) + " for a folder of that name.");
+  }
+  return {};
+}
+
 class RealFileSystems final : public FileSystems {
  public:
   explicit RealFileSystems(OptionMap options) : options_(std::move(options)) {}
@@ -81,6 +97,7 @@ class RealFileSystems final : public FileSystems {
       return Status::InvalidArgument("Path '" + Printable(uri) + "' has a NUL character.");
     }
     const UriParts parts = SplitUri(uri);
+    SLUICE_RETURN_NOT_OK(CheckSlashes(uri, parts));
     for (const Scheme& scheme : kSchemes) {
       const bool wanted = parts.scheme.empty() ? scheme.is_default : scheme.name == parts.scheme;
       if (!wanted) continue;

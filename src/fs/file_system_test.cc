@@ -325,6 +325,34 @@ TEST(LocalFileSystemTest, ErrorsSayPathReasonAndWhatToDo) {
   EXPECT_THAT(DiskError(EROFS, "create", "/d/x").message(), HasSubstr("read-only"));
 }
 
+TEST(LocalFileSystemTest, NoRetryHelpsANameThatIsTooLong) {
+  LocalMachine machine;
+  const Status status =
+      machine.file_system().CreateDirectories(machine.root() + "/p=" + std::string(300, 'z'));
+  EXPECT_FALSE(status.retriable());
+  EXPECT_THAT(status.message(), AllOf(HasSubstr("too long"), HasSubstr("shorten")));
+}
+
+// Followed, a link to a folder above would give every file some forty times.
+TEST(LocalFileSystemTest, LinksThatGoRoundInACircleAreNotFollowed) {
+  LocalMachine machine;
+  FileSystem& fs = machine.file_system();
+  ASSERT_TRUE(fs.CreateDirectories(machine.root() + "/in/sub").ok());
+  ASSERT_TRUE(fs.CreateDirectories(machine.root() + "/other").ok());
+  ASSERT_TRUE(fs.WriteWhole(machine.root() + "/in/sub/f", "x").ok());
+  ASSERT_TRUE(fs.WriteWhole(machine.root() + "/other/g", "x").ok());
+  const std::pair<std::string, std::string> links[] = {
+      {".", "/in/self"},          {"../..", "/in/sub/above"},  {"../other", "/in/other"},
+      {"../in", "/other/around"}, {"nowhere", "/in/dangling"}, {"ring", "/in/ring"}};
+  for (const auto& [target, name] : links)
+    ASSERT_EQ(symlink(target.c_str(), (machine.root() + name).c_str()), 0);
+  const auto files = fs.ListTree(machine.root() + "/in");
+  ASSERT_TRUE(files.ok()) << files.status().ToString();
+  std::vector<std::string> names;
+  for (const FileInfo& file : *files) names.push_back(file.path.substr(machine.root().size()));
+  EXPECT_THAT(names, ElementsAre("/in/other/g", "/in/sub/f"));
+}
+
 TEST(LocalFileSystemTest, PipesAreRefusedWithoutHanging) {
   LocalMachine machine;
   const std::string pipe = machine.root() + "/pipe";
@@ -363,6 +391,12 @@ TEST(FileSystemsTest, LocateRefuses) {
   EXPECT_THAT(FileSystems::Default().Locate("").status().message(), HasSubstr("empty string"));
   EXPECT_THAT(FileSystems::Default().Locate("file://host/a").status().message(),
               HasSubstr("'host'"));
+  // A slash short of a store: not a folder of that name here.
+  for (const char* uri : {"s3:/lake/a", "OSS:lake/a", "hdfs:/a", "file:a"}) {
+    EXPECT_THAT(FileSystems::Default().Locate(uri).status().message(), HasSubstr("Write ")) << uri;
+  }
+  EXPECT_TRUE(FileSystems::Default().Locate("/data/s3:/a").ok());
+  EXPECT_TRUE(FileSystems::Default().Locate("10:30/a").ok());
 }
 
 TEST(FileSystemsTest, ObjectStoresKeepSchemeAndBucket) {

@@ -103,12 +103,15 @@ std::vector<std::string> KnownZones() {
   return names;
 }
 
+// "PST" is as near to "EST" as can be, and three hours off.
+constexpr size_t kLongestAbbreviation = 4;
+
 Status UnknownZone(std::string_view name) {
   const std::vector<std::string> known = KnownZones();
   std::string message = "Unknown time zone '" + Printable(name) + "'.";
   if (known.empty()) {
     message += " The time zone database is missing: install tzdata or set TZDIR.";
-  } else {
+  } else if (name.size() > kLongestAbbreviation) {
     message += DidYouMean(name, known);
   }
   return Status::InvalidArgument(message +

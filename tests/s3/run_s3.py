@@ -402,6 +402,18 @@ def test_12_5_a_store_that_refuses_for_a_while(world):
     nothing_left(world, table)
 
 
+def test_12_8_nothing_is_staged_on_disks(world):
+    """There is no staging place that could be lost: files above a part's size are uploaded where TMPDIR is none."""
+    table = world.table("json")
+    sql = batch("CREATE TABLE g (id BIGINT, s STRING) WITH ('connector'='datagen','fields.id.kind'='sequence','fields.id.start'='1','fields.id.end'='60000',"
+                "'number-of-rows'='60000','rows-per-second'='10000000','fields.s.length'='200');\n" + define(table, "json") + f"INSERT INTO {table} SELECT id, s, 'x' FROM g;\n")
+    world.proxy.clear()
+    world.good(sql, world.options(True), environment={"TMPDIR": "/nonexistent"})
+    expect("UploadPart" in world.proxy.operations(), "large files go in parts")
+    once(world, table, "json", 60000)
+    nothing_left(world, table)
+
+
 def test_faults_of_every_kind(world):
     table = world.table("parquet")
     world.proxy.clear()

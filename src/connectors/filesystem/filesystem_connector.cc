@@ -125,6 +125,20 @@ Status CheckColumns(const TableInfo& table, const formats::Format& format,
   return format.validate_files == nullptr ? Status() : format.validate_files(options, schema);
 }
 
+// Each bad record would make another one, for ever where the directory is watched.
+Status CheckBadRecordsAreNotRead(const TableInfo& table, const BadRecordOptions& bad_records,
+                                 const ConnectorContext& context) {
+  if (!bad_records.puts_aside()) return {};
+  SLUICE_ASSIGN_OR_RETURN(const fs::FileSystems::Located root,
+                          FileSystemsOf(table.options, context)->Locate(table.options.at("path")));
+  if (!filesystem::IsReadWithTable(root.path, bad_records.directory)) return {};
+  return Status::InvalidArgument(
+      "Invalid value for option 'bad-records.path': " + bad_records.directory +
+      " is inside the table's own 'path' and not hidden, so that what is put aside would be read "
+      "as rows of the table. Choose a directory beside it, or a hidden name such as " +
+      fs::JoinPath(root.path, "_bad") + ".");
+}
+
 Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_ASSIGN_OR_RETURN(const formats::Format* format, FormatOf(table));
   SLUICE_RETURN_NOT_OK(CheckOptions(table, format));
@@ -135,9 +149,10 @@ Status Validate(const TableInfo& table, const ConnectorContext& context) {
   SLUICE_RETURN_NOT_OK(CheckColumns(table, *format, format_options));
   SLUICE_RETURN_NOT_OK(CheckPartitionKeys(table));
   SLUICE_RETURN_NOT_OK(filesystem::ReadSourceOptions(table).status());
-  SLUICE_RETURN_NOT_OK(ReadBadRecordOptions(table.options, *format, format->encoding,
-                                            format_options, *context.file_systems)
-                           .status());
+  SLUICE_ASSIGN_OR_RETURN(const BadRecordOptions bad_records,
+                          ReadBadRecordOptions(table.options, *format, format->encoding,
+                                               format_options, *context.file_systems));
+  SLUICE_RETURN_NOT_OK(CheckBadRecordsAreNotRead(table, bad_records, context));
   return filesystem::ReadSinkOptions(table).status();
 }
 

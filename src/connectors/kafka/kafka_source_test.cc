@@ -558,6 +558,24 @@ TEST_P(KnownPitfalls, Rule1_8_PositionsComeFromTheCheckpoint) {
   EXPECT_THAT(resumed.out->rows, ElementsAre("+I[5]", "+I[6]"));
 }
 
+// No group of the broker's that would take partitions away from a reader which a slow sink holds
+// up.
+TEST_P(KnownPitfalls, Rule14_6_ASinkThatWaitsLosesNoPartition) {
+  cluster_.CreateTopic("t", 2);
+  for (int p = 0; p < 2; ++p) cluster_.ProduceValues("t", p, Ids(p * 1000, p * 1000 + 1000));
+  Reading reading(cluster_.bootstrap_servers(),
+                  {.options = Bounded({{"properties.group.id", "g"},
+                                       {"properties.session.timeout.ms", "1000"},
+                                       {"properties.max.poll.interval.ms", "1000"}})});
+  ASSERT_TRUE(reading.RunUntilRows(1).ok());
+  std::this_thread::sleep_for(std::chrono::milliseconds(2'500));
+  const Status status = reading.RunToEnd();
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  const std::set<std::string> once(reading.out->rows.begin(), reading.out->rows.end());
+  EXPECT_EQ(once.size(), 2000u);
+  EXPECT_EQ(reading.out->rows.size(), 2000u);
+}
+
 // Known pitfalls 14.4.
 TEST_P(KafkaSourceTest, TopicsFoundLaterAreReadFromTheirBeginning) {
   cluster_.CreateTopic("orders-1", 1);

@@ -123,8 +123,8 @@ Result<std::shared_ptr<Quarantine>> Quarantine::Open(BadRecordOptions options,
       new Quarantine(std::move(options), std::move(table_identifier)));
   if (quarantine->options_.puts_aside()) {
     // What cannot be written later should be told now.
-    SLUICE_RETURN_NOT_OK(
-        quarantine->options_.file_system->CreateDirectories(quarantine->options_.directory));
+    SLUICE_RETURN_NOT_OK(quarantine->Explained(
+        quarantine->options_.file_system->CreateDirectories(quarantine->options_.directory)));
   }
   if (restored != nullptr) SLUICE_RETURN_NOT_OK(quarantine->Restore(*restored));
   return quarantine;
@@ -169,8 +169,11 @@ Status Quarantine::Count(int64_t records, int64_t bad_records) {
 }
 
 Status Quarantine::WriteFile(const std::string& name, const std::string& content) const {
-  Status status = options_.file_system->WriteWhole(fs::JoinPath(options_.directory, name), content);
-  if (status.ok()) return status;
+  return Explained(
+      options_.file_system->WriteWhole(fs::JoinPath(options_.directory, name), content));
+}
+
+Status Quarantine::Explained(Status status) const {
   return std::move(status).WithContext("Cannot put bad records of table " + table_identifier_ +
                                        " aside ('bad-records.path'):");
 }

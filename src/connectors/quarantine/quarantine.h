@@ -48,6 +48,7 @@ class Quarantine {
   Status Count(int64_t records, int64_t bad_records);
   /// Makes the file or replaces an equal one. Blocking.
   Status WriteFile(const std::string& name, const std::string& content) const;
+  Status Explained(Status status) const;
 
   const BadRecordOptions& options() const { return options_; }
   const std::string& table_identifier() const { return table_identifier_; }

@@ -7,6 +7,7 @@
 #include "common/text.h"
 #include "connectors/filesystem/filesystem_connector.h"
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/partition/partition_spellings.h"
 #include "engine/definition/partition_spec.h"
 #include "engine/definition/sink_states.h"
 #include "engine/definition/state_folder.h"
@@ -52,7 +53,7 @@ std::string SpecText(const sql::PartitionSpec& spec) {
 struct Target {
   std::shared_ptr<fs::FileSystem> file_system;
   std::string directory;
-  bool exists = false;
+  std::vector<std::string> existing;  // That, and what other programs have named otherwise.
 };
 
 Result<Target> Locate(const sql::PartitionToAdd& partition,
@@ -85,7 +86,12 @@ Result<Target> Locate(const sql::PartitionToAdd& partition,
   target.file_system = std::move(located.file_system);
   const Result<fs::FileInfo> info = target.file_system->Stat(target.directory);
   if (!info.ok() && info.status().code() != StatusCode::kNotFound) return info.status();
-  target.exists = info.ok() && info->is_directory;
+  if (info.ok() && info->is_directory) target.existing.push_back(target.directory);
+  SLUICE_ASSIGN_OR_RETURN(
+      const auto others,
+      filesystem::FindOtherSpellings(*target.file_system, located.path, table.partition_keys,
+                                     DefaultName(table), {values}));
+  for (const filesystem::OtherSpelling& other : others) target.existing.push_back(other.path);
   return target;
 }
 
@@ -156,7 +162,7 @@ Status AlterPartitions(const sql::AlterTable& statement,
     }
     Result<Target> target = Locate(partition, found, context);
     if (!target.ok()) return Located(target.status(), statement.table.range).WithContext(what);
-    if (target->exists == adding) {
+    if (!target->existing.empty() == adding) {
       if (statement.partition_if) continue;
       return Status::Validation(InCatalog(partition, found.path) +
                                     (adding ? " already exists." : " does not exist."),
@@ -166,8 +172,9 @@ Status AlterPartitions(const sql::AlterTable& statement,
     targets.push_back(*std::move(target));
   }
   for (const Target& target : targets) {
-    SLUICE_RETURN_NOT_OK(adding ? target.file_system->CreateDirectories(target.directory)
-                                : target.file_system->DeleteTree(target.directory));
+    if (adding) SLUICE_RETURN_NOT_OK(target.file_system->CreateDirectories(target.directory));
+    for (const std::string& directory : target.existing)
+      SLUICE_RETURN_NOT_OK(target.file_system->DeleteTree(directory));
   }
   return {};
 }
@@ -195,7 +202,13 @@ class CommitColumns {
         located.path, filesystem::PartitionPath(info_.partition_keys, values, default_name));
     int64_t files = 0;
     bool marked = false;
-    const auto entries = located.file_system->List(directory);
+    auto entries = located.file_system->List(directory);
+    if (entries.status().code() == StatusCode::kNotFound) {
+      SLUICE_ASSIGN_OR_RETURN(const auto others, filesystem::FindOtherSpellings(
+                                                     *located.file_system, located.path,
+                                                     info_.partition_keys, default_name, {values}));
+      if (!others.empty()) entries = located.file_system->List(others.front().path);
+    }
     if (!entries.ok() && entries.status().code() != StatusCode::kNotFound) return entries.status();
     for (const fs::FileInfo& entry : entries.ok() ? *entries : std::vector<fs::FileInfo>()) {
       marked = marked || entry.name() == marker_;

@@ -199,8 +199,11 @@ BadRecord CsvDecoder::FieldError(const BadField& field, const CsvColumn& column)
   bad.record = block_.record_number[static_cast<size_t>(field.row)];
   bad.byte_offset = block_.record_begin[static_cast<size_t>(field.row)];
   bad.column = column.name();
-  bad.reason = "Fail to deserialize at field: " + column.name() + ". " + field.reason + ". Set '" +
-               options_.prefix + "ignore-parse-errors' = 'true' to read such fields as NULL.";
+  bad.reason = "Fail to deserialize at field: " + column.name() + ". " + field.reason + ".";
+  if (!options_.ignore_parse_errors) {
+    bad.reason +=
+        " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to read such fields as NULL.";
+  }
   bad.text = field.text;
   bad.field_only = options_.ignore_parse_errors;
   return bad;

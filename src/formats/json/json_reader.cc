@@ -626,11 +626,12 @@ bool JsonReader::FindRepeatedKeys(const JsonColumn& column, std::vector<bool>* d
 }
 
 bool JsonReader::BadField(JsonColumn& column, std::string_view text, std::string reason) {
-  AddError({column.path,
-            fmt::format("Fail to deserialize at field: {}. {}. Set '{}ignore-parse-errors' = "
-                        "'true' to read such fields as NULL.",
-                        column.path, reason, options_.prefix),
-            Printable(text)});
+  reason = fmt::format("Fail to deserialize at field: {}. {}.", column.path, reason);
+  if (!options_.ignore_parse_errors) {
+    reason += fmt::format(" Set '{}ignore-parse-errors' = 'true' to read such fields as NULL.",
+                          options_.prefix);
+  }
+  AddError({column.path, std::move(reason), Printable(text)});
   if (!options_.ignore_parse_errors) return false;
   column.builder->AppendNull();
   return true;

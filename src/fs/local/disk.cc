@@ -3,18 +3,25 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <pwd.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include <arrow/io/file.h>
 
+#include "common/log.h"
 #include "common/run_at_once.h"
+#include "common/text.h"
 
 namespace sluice::fs {
 
@@ -36,6 +43,9 @@ void FillInfo(const struct stat& status, FileInfo* info) {
 }
 
 constexpr size_t kSyncThreads = 16;
+
+// Links that lead nowhere are named once each, and not more of them than anybody would read.
+constexpr size_t kMostLinksTold = 20;
 
 class PosixDisk final : public Disk {
  public:
@@ -108,14 +118,44 @@ class PosixDisk final : public Disk {
         info.is_directory = entry->d_type == DT_DIR;
       } else {
         struct stat status;
-        // Gone meanwhile, or a link to nothing: it is not there for a reader.
-        if (fstatat(descriptor, entry->d_name, &status, 0) < 0) continue;
+        if (fstatat(descriptor, entry->d_name, &status, 0) < 0) {
+          const int error = errno;
+          // A name that is read must not go missing because the system would not say what it is.
+          if (!IsPassedBy(*entry, error)) {
+            result = -error;
+            break;
+          }
+          if (entry->d_type == DT_LNK) {
+            TellOfLink(info.path, error == ELOOP ? "it goes round in a circle"
+                                                 : "what it points at is not there");
+          }
+          continue;
+        }
+        if (entry->d_type != DT_DIR && IsFolderAbove(status, directory)) {
+          TellOfLink(info.path, "it leads back to a folder that it is in");
+          continue;
+        }
         FillInfo(status, &info);
       }
       entries->push_back(std::move(info));
     }
     closedir(stream);
     return result;
+  }
+
+  // Gone meanwhile, a link to nothing, or a name that readers do not look at.
+  static bool IsPassedBy(const dirent& entry, int error) {
+    return error == ENOENT || error == ELOOP || IsHiddenName(entry.d_name);
+  }
+
+  void TellOfLink(const std::string& path, std::string_view why) {
+    if (IsHiddenName(std::string_view(path).substr(path.rfind('/') + 1))) return;
+    {
+      const std::lock_guard lock(told_mutex_);
+      if (told_links_.size() >= kMostLinksTold || !told_links_.insert(path).second) return;
+    }
+    Log(LogLevel::kWarning, "The symbolic link " + Printable(path, PATH_MAX) +
+                                " is not followed: " + std::string(why) + ".");
   }
 
   int MakeDirectory(const std::string& path) override { return OrErrno(mkdir(path.c_str(), 0777)); }
@@ -247,9 +287,23 @@ class PosixDisk final : public Disk {
     return static_cast<int>(
         std::clamp<int64_t>(static_cast<int64_t>(limit.rlim_cur) / 2 - 16, 16, 4096));
   }
+
+ private:
+  std::mutex told_mutex_;
+  std::set<std::string> told_links_;
 };
 
-std::string_view Advice(int error) {
+std::string UserName() {
+  std::array<char, 4096> buffer;
+  passwd entry;
+  passwd* found = nullptr;
+  const uid_t user = geteuid();
+  if (getpwuid_r(user, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr)
+    return found->pw_name;
+  return std::to_string(user);
+}
+
+std::string Advice(int error) {
   switch (error) {
     case ENOSPC:
       return "The disk is full: free space there, or write to another one.";
@@ -258,7 +312,8 @@ std::string_view Advice(int error) {
     case EACCES:
     case EPERM:
       return "Give the user who runs this program the right to it (and search permission on the "
-             "folders above).";
+             "folders above): it is '" +
+             UserName() + "'.";
     case EROFS:
       return "The file system is mounted read-only: mount it writable, or write to another one.";
     case EMFILE:
@@ -267,6 +322,13 @@ std::string_view Advice(int error) {
       return "The machine has too many files open: raise fs.file-max.";
     case ENAMETOOLONG:
       return "A name may have 255 bytes and a path 4,096: shorten the partition value or the path.";
+    case EFBIG:
+      return "Files may not grow further here: raise the limit (ulimit -f), or end them earlier "
+             "('sink.rolling-policy.file-size').";
+    case ELOOP:
+      return "A symbolic link on this path goes round in a circle: remove it.";
+    case EILSEQ:
+      return "The file system does not take these bytes in a name.";
     case ENOTDIR:
       return "A part of this path is a file, where a folder is needed.";
     case EISDIR:
@@ -283,6 +345,18 @@ std::string_view Advice(int error) {
 }
 
 }  // namespace
+
+bool IsFolderAbove(const struct stat& folder, const std::string& path) {
+  if (!S_ISDIR(folder.st_mode)) return false;
+  for (std::string above = path;; above = ParentPath(above)) {
+    struct stat status;
+    if (stat(above.empty() ? "/" : above.c_str(), &status) == 0 && status.st_dev == folder.st_dev &&
+        status.st_ino == folder.st_ino) {
+      return true;
+    }
+    if (above.empty() || above == "/") return false;
+  }
+}
 
 int Disk::SyncTogether(const std::vector<int>& descriptors,
                        const std::vector<std::string>& directories, size_t* failed) {
@@ -307,7 +381,7 @@ Status DiskError(int error, std::string_view what, std::string_view path) {
   std::string text = "Cannot ";
   text.append(what).append(" ").append(path).append(": ").append(
       error == ESPIPE ? "Not a regular file" : std::strerror(error));
-  const std::string_view advice = Advice(error);
+  const std::string advice = Advice(error);
   if (!advice.empty()) text.append(". ").append(advice);
   const Status plain = Status::FromErrno(error, "");  // For the code and whether a retry can help.
   return Status(plain.code(), std::move(text)).Retriable(plain.retriable());

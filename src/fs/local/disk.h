@@ -13,6 +13,8 @@
 
 #include "fs/file_system.h"
 
+struct stat;
+
 namespace sluice::fs {
 
 /// Calls return 0 or a positive value, or the negative errno. Thread-safe.
@@ -81,6 +83,10 @@ class Disk {
 
 /// The disks of this machine; lives for ever.
 Disk& RealDisk();
+
+/// True when `folder` is the folder `path` or one that it is in: to follow a link there would never
+/// end, and give every file below again and again.
+bool IsFolderAbove(const struct stat& folder, const std::string& path);
 
 /// "Cannot open /a/b: Permission denied. …" with what to do about it. `error` is a positive errno.
 Status DiskError(int error, std::string_view what, std::string_view path);

@@ -131,7 +131,7 @@ Status InotifyWatch::AddTree(const std::string& path, bool tell_files) {
       bool is_directory = entry->d_type == DT_DIR;
       if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK) {
         struct stat status;
-        if (stat(below.c_str(), &status) < 0) continue;
+        if (stat(below.c_str(), &status) < 0 || IsFolderAbove(status, current)) continue;
         is_directory = S_ISDIR(status.st_mode);
       }
       if (is_directory) {
@@ -241,7 +241,7 @@ void InotifyWatch::OnFile(const std::string& path, uint32_t mask) {
   if (S_ISLNK(status.st_mode)) {
     struct stat target;
     if (stat(path.c_str(), &target) == 0 && S_ISDIR(target.st_mode)) {
-      OnDirectory(path, IN_CREATE);
+      if (!IsFolderAbove(target, ParentPath(path))) OnDirectory(path, IN_CREATE);
       return;
     }
   }

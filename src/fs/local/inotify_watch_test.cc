@@ -126,6 +126,19 @@ TEST_F(InotifyWatchTest, FollowsFoldersThatComeAndGo) {
   EXPECT_THAT(News(1), UnorderedElementsAre("staging/again"));
 }
 
+// A link to a folder above has the watch of that folder: its files would be told by a wrong path.
+TEST_F(InotifyWatchTest, LinksThatGoRoundInACircleAreNotFollowed) {
+  std::filesystem::create_directory_symlink(".", root_ + "/loop");
+  Start();
+  if (!watch_) return;
+  Write(root_ + "/a");
+  EXPECT_THAT(News(1), UnorderedElementsAre("a"));
+  std::filesystem::create_directory_symlink("../in", root_ + "/later");
+  Write(root_ + "/b");
+  EXPECT_THAT(News(1), UnorderedElementsAre("b"));
+  EXPECT_THAT(News(0), IsEmpty());
+}
+
 // Folders made one in the other faster than they can be watched: nothing is missed.
 TEST_F(InotifyWatchTest, MissesNothingInFoldersMadeInAHurry) {
   Start();

@@ -1,5 +1,6 @@
 #include "fs/local/local_file_system.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,6 +9,19 @@
 #include "fs/local/inotify_watch.h"
 
 namespace sluice::fs {
+
+Status LocalFileSystem::CheckAccess(const std::string& directory) {
+  if (!disk_.is_real()) return {};
+  // The nearest folder that is there decides: what is missing below it is made.
+  for (std::string path = directory;; path = ParentPath(path)) {
+    const int result = faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS);
+    if (result == 0) return {};
+    if (errno == ENOENT && path.size() > 1) continue;
+    const std::string what = path == directory ? "write to the folder"
+                                               : "make the folder " + directory + " in the folder";
+    return DiskError(errno, what, path);
+  }
+}
 
 Result<FileInfo> LocalFileSystem::Stat(const std::string& path) {
   FileInfo info;

@@ -20,6 +20,7 @@ class LocalFileSystem final : public FileSystem {
       : disk_(disk), directories_(disk), publisher_(disk, directories_) {}
 
   std::string_view scheme() const override { return "file"; }
+  Status CheckAccess(const std::string& directory) override;
   Result<FileInfo> Stat(const std::string& path) override;
   Result<std::vector<FileInfo>> List(const std::string& directory) override;
   Result<std::vector<FileInfo>> ListNames(const std::string& directory) override;

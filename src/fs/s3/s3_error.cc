@@ -36,6 +36,11 @@ constexpr KnownCode kKnownCodes[] = {
     {"TemporaryRedirect", ErrorKind::kWrongRegion},
     {"AuthorizationHeaderMalformed", ErrorKind::kWrongRegion},
     {"IllegalLocationConstraintException", ErrorKind::kWrongRegion},
+    {"InvalidBucketName", ErrorKind::kBadName},
+    {"InvalidObjectName", ErrorKind::kBadName},
+    {"XMinioInvalidObjectName", ErrorKind::kBadName},
+    {"KeyTooLongError", ErrorKind::kBadName},
+    {"InvalidObjectState", ErrorKind::kArchived},
     {"NotImplemented", ErrorKind::kNotOffered},
     {"InternalError", ErrorKind::kRetry},
     {"SlowDown", ErrorKind::kRetry},
@@ -91,6 +96,12 @@ std::string Remedy(ErrorKind kind, const StoreError& error, const BucketSettings
       return "The quota of the bucket '" + settings.bucket +
              "' or the disks of the store are full: free space there, or have the quota raised. " +
              RetryNote(settings);
+    case ErrorKind::kBadName:
+      return "The store takes no such name: correct 'path', or shorten the partition value (a key "
+             "may have 1,024 bytes).";
+    case ErrorKind::kArchived:
+      return "The object is in an archive of the store: restore it there, or move it out of the "
+             "table.";
     case ErrorKind::kRetry:
       return RetryNote(settings);
     default:

@@ -22,6 +22,8 @@ enum class ErrorKind {
   kClockSkew,   // This machine's clock is off.
   kNoBucket,
   kWrongRegion,  // Ask elsewhere: StoreError::region may say where.
+  kBadName,      // Of a bucket or an object.
+  kArchived,     // In cold storage: to be restored before it can be read.
   kNotOffered,   // The store does not know this request or header.
   kOther,
 };

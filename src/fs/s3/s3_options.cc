@@ -292,6 +292,9 @@ Status CheckStoreOptions(std::string_view scheme, const OptionMap& options) {
   SLUICE_RETURN_NOT_OK(ReadCredentials(reader, &settings));
   bool flag = false;
   SLUICE_RETURN_NOT_OK(reader.Read("tls", ParseBooleanOption, &flag));
+  if (const auto endpoint = reader.Find("endpoint")) {
+    SLUICE_RETURN_NOT_OK(ParseEndpoint(endpoint->value, endpoint->key, flag).status());
+  }
   return reader.Read("path-style", ParseBooleanOption, &flag);
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "common/text.h"
+#include "fs/local/disk.h"
 
 namespace sluice::runtime {
 namespace {
@@ -40,7 +41,12 @@ bool IsStillThere(int descriptor, const std::string& path) {
 Result<std::unique_ptr<DirectoryLock>> DirectoryLock::Acquire(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
-  if (error) return Status::FromErrno(error.value(), "Cannot create the state folder " + directory);
+  if (error) {
+    const Status reason = fs::DiskError(error.value(), "create the state folder", directory);
+    return Status(reason.code(),
+                  reason.message() + " 'execution.checkpointing.dir' chooses another place for it.")
+        .Retriable(reason.retriable());
+  }
   const std::string path = directory + kFileName;
   while (true) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);

@@ -121,6 +121,18 @@ bool HasLtzWatermark(const PlanNode& plan) {
                      [](const PlanPtr& input) { return HasLtzWatermark(*input); });
 }
 
+std::string TableWithoutWatermark(const PlanNode& plan) {
+  if (plan.kind == PlanKind::kScan) {
+    const auto& scan = static_cast<const ScanNode&>(plan);
+    return scan.watermark != nullptr || IsBounded(scan) ? "" : scan.path.ToString();
+  }
+  for (const PlanPtr& input : plan.inputs) {
+    std::string table = TableWithoutWatermark(*input);
+    if (!table.empty()) return table;
+  }
+  return "";
+}
+
 bool IsBounded(const PlanNode& plan) {
   if (plan.kind == PlanKind::kScan) {
     const ScanNode& scan = static_cast<const ScanNode&>(plan);

@@ -380,6 +380,7 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
   request.input_kinds = kinds;
   request.input_bounded = IsBounded(*insert.query);
   request.watermark_on_ltz = HasLtzWatermark(*insert.query);
+  request.table_without_watermark = TableWithoutWatermark(*insert.query);
   request.default_parallelism = ParallelismOf(stream);
   request.operator_id = sink_id;
   SLUICE_ASSIGN_OR_RETURN(connectors::SinkPlan plan, sink->MakePlan(request));

@@ -36,6 +36,9 @@ bool IsBounded(const PlanNode& plan);
 /// True when a scan below declares its watermark on a TIMESTAMP_LTZ column.
 bool HasLtzWatermark(const PlanNode& plan);
 
+/// The first table below that never ends and declares no watermark; "" when there is none.
+std::string TableWithoutWatermark(const PlanNode& plan);
+
 class JobBuilder {
  public:
   explicit JobBuilder(const PhysicalContext& context) : context_(context) {}

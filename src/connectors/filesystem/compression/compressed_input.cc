@@ -181,7 +181,7 @@ class DecompressedStream final : public ByteStream {
     while (filled < size) {
       if (begin_ == end_) SLUICE_RETURN_NOT_OK(FillInput());
       if (begin_ == end_) {
-        if (in_member_) return Damaged("the stream ends in the middle");
+        if (in_member_) return Damaged("the stream ends in the middle", filled);
         break;
       }
       if (!in_member_) {
@@ -209,7 +209,7 @@ class DecompressedStream final : public ByteStream {
     return {};
   }
 
-  Status Damaged(std::string_view reason, size_t more = 0) const {
+  Status Damaged(std::string_view reason, size_t more) const {
     return Status::DataError("The " + std::string(NameOf(compression_)) +
                              " data is damaged behind decompressed byte " +
                              std::to_string(offset_ + more) + ": " + std::string(reason) + ".");

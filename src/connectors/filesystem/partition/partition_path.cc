@@ -168,10 +168,17 @@ Result<std::shared_ptr<arrow::Scalar>> TimestampFromText(const SqlType& type,
   return std::make_shared<arrow::TimestampScalar>(value, type.ToArrow());
 }
 
+// Of a text that is not all UTF-8: the bytes of the character at its start, 0 where there is none.
+size_t CharacterLength(std::string_view text) {
+  for (size_t length = 1; length <= std::min<size_t>(4, text.size()); ++length) {
+    if (IsValidUtf8(text.substr(0, length))) return length;
+  }
+  return 0;
+}
+
 Result<std::shared_ptr<arrow::Scalar>> CharacterFromText(const SqlType& type,
                                                          std::string_view text) {
-  if (!IsValidUtf8(text)) return DoesNotFit(type, text, "UTF-8 text");
-  std::string value(text);
+  std::string value = TextOfName(text);
   if (type.kind() == TypeKind::kChar) {
     const size_t count = CodePointCount(value);
     const auto length = static_cast<size_t>(type.length());
@@ -191,6 +198,23 @@ Result<std::shared_ptr<arrow::Scalar>> DecimalFromText(const SqlType& type, std:
 }
 
 }  // namespace
+
+std::string TextOfName(std::string_view bytes) {
+  if (IsValidUtf8(bytes)) return std::string(bytes);
+  std::string text;
+  while (!bytes.empty()) {
+    const size_t length = CharacterLength(bytes);
+    if (length > 0) {
+      text.append(bytes.substr(0, length));
+    } else {
+      const auto byte = static_cast<unsigned char>(bytes[0]);
+      text += static_cast<char>(0xC0 | (byte >> 6));
+      text += static_cast<char>(0x80 | (byte & 0x3F));
+    }
+    bytes.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return text;
+}
 
 std::string EscapePathName(std::string_view text) {
   std::string escaped;

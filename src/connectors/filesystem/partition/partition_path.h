@@ -30,6 +30,9 @@ inline constexpr std::string_view kDefaultPartitionName = "__DEFAULT_PARTITION__
 std::string EscapePathName(std::string_view text);
 /// `%` and two hex digits of any case become that byte; everything else stays.
 std::string UnescapePathName(std::string_view text);
+/// A name, or the value in it, as text: bytes that are no UTF-8 are the characters of ISO-8859-1,
+/// as Flink and Hive read "%E9".
+std::string TextOfName(std::string_view bytes);
 
 /// "key=value", both escaped; nullopt and '' give the default name.
 std::string PartitionDirectoryName(std::string_view key, const std::optional<std::string>& value,

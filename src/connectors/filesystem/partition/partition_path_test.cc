@@ -154,7 +154,6 @@ TEST(PartitionPathTest, TextsThatDoNotFitAreErrors) {
       {SqlType::Decimal(4, 2), "123.4"},
       {SqlType::Double(), "x"},
       {SqlType::Timestamp(9), "0001-01-01T00:00"},
-      {SqlType::String(), "\xff"},
   };
   for (const auto& [type, text] : cases) {
     const auto value = PartitionValueFromText(type, text);
@@ -164,6 +163,23 @@ TEST(PartitionPathTest, TextsThatDoNotFitAreErrors) {
   }
   EXPECT_FALSE(CheckPartitionType("a", SqlType::Array(SqlType::Int())).ok());
   EXPECT_TRUE(CheckPartitionType("a", SqlType::Time()).ok());
+}
+
+TEST(PartitionPathTest, NamesThatAreNoUtf8AreRead) {
+  const std::pair<std::string, std::string> cases[] = {
+      {"p=%E9t%E9", "\u00E9t\u00E9"},  // Of Hive or Flink with a character beyond ASCII escaped.
+      {"p=%C3%A9", "\u00E9"},          // Of writers that escape UTF-8.
+      {"p=\xC3\xA9", "\u00E9"},
+      {"p=\xFF", "\u00FF"},
+      {"p=\xE6\xBC\xA2\xE6\xBC", "\u6F22\u00E6\u00BC"},
+  };
+  for (const auto& [name, text] : cases) {
+    const auto parsed = ParsePartitionDirectoryName(name, kDefaultPartitionName);
+    ASSERT_TRUE(parsed) << name;
+    const auto value = PartitionValueFromText(SqlType::String(), parsed->value);
+    ASSERT_TRUE(value.ok()) << value.status().ToString();
+    EXPECT_EQ((*value)->ToString(), text) << name;
+  }
 }
 
 }  // namespace

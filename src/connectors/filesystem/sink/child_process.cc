@@ -13,6 +13,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "common/text.h"
+
 extern char** environ;
 
 namespace sluice::connectors::filesystem {
@@ -62,7 +64,9 @@ class Child {
       kill(-process_, SIGKILL);  // The whole group: what a shell started as well.
       waitpid(process_, nullptr, 0);
       return Status::Unavailable("The command '" + request_.command + "' did not end within " +
-                                 std::to_string(request_.timeout_ms) + " ms and was killed.");
+                                 std::to_string(request_.timeout_ms) +
+                                 " ms and was killed. 'sink.partition-commit.policy.timeout' "
+                                 "allows more.");
     }
     return std::move(result_);
   }
@@ -96,6 +100,7 @@ class Child {
     sigemptyset(&none);
     sigemptyset(&usual);
     sigaddset(&usual, SIGPIPE);
+    sigaddset(&usual, SIGXFSZ);
     sigaddset(&usual, SIGINT);
     sigaddset(&usual, SIGTERM);
     posix_spawnattr_setpgroup(&attributes, 0);
@@ -183,5 +188,19 @@ class Child {
 }  // namespace
 
 Result<CommandResult> RunCommand(const CommandRequest& request) { return Child(request).Run(); }
+
+std::string HowItEnded(const CommandResult& result) {
+  constexpr size_t kMostLines = 10;
+  constexpr size_t kMostBytes = 300;
+  std::string text = "ended with " + std::to_string(result.exit_code);
+  const std::string_view errors = TrimAscii(result.errors);
+  if (errors.empty()) return text + " and said nothing on its standard error";
+  const std::vector<std::string_view> lines = Split(errors, '\n');
+  const size_t first = lines.size() - std::min(lines.size(), kMostLines);
+  for (size_t i = first; i < lines.size(); ++i) {
+    text += (i == first ? ": " : "\n") + Printable(lines[i], kMostBytes);
+  }
+  return text;
+}
 
 }  // namespace sluice::connectors::filesystem

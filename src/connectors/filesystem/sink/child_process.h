@@ -27,4 +27,8 @@ struct CommandResult {
 /// what it started are killed then.
 Result<CommandResult> RunCommand(const CommandRequest& request);
 
+/// "ended with 3: what it has said" with at most the last ten lines of its standard error, fit for
+/// a terminal.
+std::string HowItEnded(const CommandResult& result);
+
 }  // namespace sluice::connectors::filesystem

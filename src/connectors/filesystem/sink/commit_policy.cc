@@ -48,6 +48,10 @@ class Library final : public CommitPolicy {
   const std::unique_ptr<LibraryPolicy> policy_;
 };
 
+// Of answers that waiting does not change.
+constexpr std::string_view kNotRepeated =
+    "The job stops with its state kept: when the cause is gone the same command goes on here.";
+
 class Command final : public CommitPolicy {
  public:
   explicit Command(const HookOptions& options) : options_(options) {}
@@ -63,12 +67,12 @@ class Command final : public CommitPolicy {
     SLUICE_ASSIGN_OR_RETURN(const CommandResult result, RunCommand(request));
     if (result.exit_code == 0) return {};
     const std::string message = "The command '" + options_.command +
-                                "' of 'sink.partition-commit.policy.command' ended with " +
-                                std::to_string(result.exit_code) + ": " +
-                                std::string(TrimAscii(result.errors));
+                                "' of 'sink.partition-commit.policy.command' " +
+                                HowItEnded(result) + ".";
     // As sysexits.h has them: wrong usage, no such command, no permission do not heal.
     const bool may_heal = result.exit_code < 64 || result.exit_code == 75 || result.exit_code > 127;
-    return may_heal ? Status::Unavailable(message) : Status::InvalidArgument(message);
+    if (may_heal) return Status::Unavailable(message);
+    return Status::InvalidArgument(message + " " + std::string(kNotRepeated));
   }
 
  private:
@@ -98,11 +102,14 @@ class Http final : public CommitPolicy {
     HttpPost request{.url = options_.url,
                      .body = ToJson(commit),
                      .headers = options_.headers,
-                     .timeout_ms = options_.timeout_ms};
+                     .timeout_ms = options_.timeout_ms,
+                     .option = "sink.partition-commit.policy.http.url"};
     // The same for a commit that is repeated, so that the other side can tell.
     request.headers.push_back("Idempotency-Key: " + HeaderText(commit.partition.directory) + "@" +
                               std::to_string(commit.checkpoint));
-    return PostJson(request).status();
+    Status status = PostJson(request).status();
+    if (status.ok() || status.retriable()) return status;
+    return Status::InvalidArgument(status.message() + " " + std::string(kNotRepeated));
   }
 
  private:

@@ -5,6 +5,7 @@
 #include "common/crash_point.h"
 #include "common/log.h"
 #include "common/text.h"
+#include "connectors/filesystem/partition/partition_spellings.h"
 #include "connectors/filesystem/sink/commit_policy.h"
 #include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/overwrite.h"
@@ -75,8 +76,15 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   }
   context.metrics->Counter(runtime::metric::kWatermarkMs) = runtime::kMinWatermarkMs;
   sweep_wanted_ = plan_->view->Begin(context.attempt_id) || context.begun_before;
-  if (!file_system_->has_directories()) StartCheck();
-  return {};
+  if (!file_system_->has_directories()) {
+    StartCheck();
+    return {};
+  }
+  // A disk answers at once. The first row may be hours away, and that it cannot be written is told
+  // before. Directories of partitions may be open to us where that of the table is not.
+  Status access = file_system_->CheckAccess(root_);
+  if (access.ok() || (!plan_->partition_keys.empty() && file_system_->Stat(root_).ok())) return {};
+  return std::move(access).WithContext("Table " + plan_->table + " cannot be written.");
 }
 
 void FileCommitter::StartCheck() {
@@ -464,6 +472,7 @@ Status FileCommitter::FilesPublished() {
 Status FileCommitter::ReplaceDirectories(size_t count) {
   std::map<std::string, Replacement> replacements;
   std::map<std::string, int64_t> sizes;
+  auto replaced = std::make_shared<std::set<PartitionValues>>();
   for (size_t i = 0; i < count; ++i) {
     const FileCommittable& file = pending_files_[i].file;
     const std::string& directory = file.partition.directory;
@@ -471,6 +480,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     replacement.directory = directory;
     replacement.staging = StagingDirectory(directory, lineage_);
     replacement.handles.push_back(file.handle);
+    replaced->insert(file.partition.values);
     TouchInBatch(file);
     sizes[directory] += file.size_bytes;
   }
@@ -479,6 +489,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
     const PartitionValues values(plan_->static_values.begin(), plan_->static_values.end());
     const std::string directory = plan_->Directory(root_, values);
     replacements[directory] = {directory, StagingDirectory(directory, lineage_), {}};
+    replaced->insert(values);
     touched_[directory].partition = {directory,
                                      plan_->partition_keys.empty() ? PartitionValues() : values};
   }
@@ -494,15 +505,37 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
           *status = CheckFence(fence);
           if (status->ok()) *status = ReplaceDirectory(*file_system, replacement);
         },
-        [this, status, file_count, size_bytes = sizes[directory]]() -> Status {
+        [this, status, file_count, replaced, size_bytes = sizes[directory]]() -> Status {
           if (!status->ok()) return *status;
           context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
           context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
-          return --publishing_jobs_ == 0 ? FilesPublished() : Status();
+          if (--publishing_jobs_ == 0) RemoveOtherSpellings(*replaced);
+          return {};
         });
   }
   --publishing_jobs_;
   return {};
+}
+
+void FileCommitter::RemoveOtherSpellings(const std::set<PartitionValues>& replaced) {
+  publishing_jobs_ = 1;
+  auto status = std::make_shared<Status>();
+  io_->Submit(
+      [file_system = file_system_, plan = plan_, root = root_, status, fence = context().fence,
+       replaced = std::vector<PartitionValues>(replaced.begin(), replaced.end())] {
+        *status = CheckFence(fence);
+        if (!status->ok()) return;
+        const auto others = FindOtherSpellings(*file_system, root, plan->partition_keys,
+                                               plan->default_partition_name, replaced);
+        *status = others.status();
+        for (size_t i = 0; status->ok() && i < others->size(); ++i)
+          *status = file_system->DeleteTree((*others)[i].path);
+      },
+      [this, status]() -> Status {
+        SLUICE_RETURN_NOT_OK(*status);
+        publishing_jobs_ = 0;
+        return FilesPublished();
+      });
 }
 
 Status FileCommitter::StartCommitting() {

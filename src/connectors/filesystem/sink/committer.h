@@ -61,6 +61,8 @@ class FileCommitter final : public runtime::Operator {
   void PublishFiles(size_t count);
   void PublishGroup(std::map<std::string, std::vector<size_t>> by_directory);
   Status ReplaceDirectories(size_t count);
+  /// Old rows of the partitions replaced, in directories that others have named in their own way.
+  void RemoveOtherSpellings(const std::set<PartitionValues>& replaced);
   Status FilesPublished();
   Status StartCommitting();
   void PlanCompaction(const runtime::Barrier& barrier);

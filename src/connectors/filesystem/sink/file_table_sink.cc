@@ -14,6 +14,15 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
+/// The option by which a container names its codec.
+std::string_view CodecOption(const formats::Format& format) {
+  const auto is_codec = [](const OptionSpec& spec) {
+    return spec.key.starts_with("compress") || spec.key == "codec";
+  };
+  const auto found = std::find_if(format.options.begin(), format.options.end(), is_codec);
+  return found == format.options.end() ? "*" : std::string_view(found->key);
+}
+
 constexpr std::string_view kRemoveAbandonedKey = "sluice.remove-abandoned";
 constexpr std::string_view kMaxOpenFilesKey = "sluice.sink.max-open-files";
 constexpr std::string_view kRetainedKey = "execution.checkpointing.num-retained";
@@ -128,9 +137,8 @@ Status FileTableSink::CheckCompression() const {
       "Option 'sink.compression' = '" + std::string(NameOf(options_.compression)) + "': ";
   if (format_.encoding != formats::Encoding::kRow) {
     return Status::Validation(option + "files of format '" + std::string(format_.name) +
-                              "' are compressed inside, by an option of the format such as '" +
-                              std::string(format_.name) + ".compression' or '" +
-                              std::string(format_.name) + ".codec'. Remove 'sink.compression'.");
+                              "' are compressed inside, by '" + std::string(format_.name) + "." +
+                              std::string(CodecOption(format_)) + "'. Remove 'sink.compression'.");
   }
   if (CanBeContinued(options_.compression) || !context_.streaming) return {};
   if (options_.compaction.enabled) {
@@ -359,6 +367,15 @@ std::vector<std::string> FileTableSink::Warnings(const SinkRequest& request) con
         ", but partition times are read as UTC: partitions are committed too early or too late. "
         "Set 'sink.partition-commit.watermark-time-zone' = '" +
         context_.session_zone.name() + "'.");
+  }
+  if (partitioned && commit.trigger == TriggerKind::kPartitionTime && !commit.policies.empty() &&
+      !request.table_without_watermark.empty()) {
+    warnings.push_back(
+        "Partitions of " + table_.identifier +
+        " are committed by 'sink.partition-commit.trigger' = 'partition-time', but table " +
+        request.table_without_watermark +
+        " declares no watermark: none is committed before the job is stopped with a drain. Add "
+        "WATERMARK FOR to that table, or set the trigger to 'process-time'.");
   }
   return warnings;
 }

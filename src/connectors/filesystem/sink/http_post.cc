@@ -4,6 +4,8 @@
 
 #include <curl/curl.h>
 
+#include "common/text.h"
+
 namespace sluice::connectors::filesystem {
 namespace {
 
@@ -38,16 +40,20 @@ Result<std::string> PostJson(const HttpPost& request) {
   curl_easy_setopt(curl, CURLOPT_USERAGENT, "sluice");
   curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, &TakeAnswer);
   curl_easy_setopt(curl, CURLOPT_WRITEDATA, &answer);
+  const std::string what =
+      "POST " + request.url + (request.option.empty() ? "" : " of '" + request.option + "'");
   const CURLcode code = curl_easy_perform(curl);
   if (code != CURLE_OK) {
-    return Status::Unavailable("POST " + request.url +
-                               " got no answer: " + curl_easy_strerror(code) + ".");
+    std::string message = what + " got no answer: " + curl_easy_strerror(code) + ".";
+    if (code == CURLE_OPERATION_TIMEDOUT)
+      message += " 'sink.partition-commit.policy.timeout' allows more time.";
+    return Status::Unavailable(std::move(message));
   }
   long status = 0;
   curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status);
   if (status >= 200 && status < 300) return answer;
-  const std::string message = "POST " + request.url + " answered " + std::to_string(status) + ": " +
-                              answer.substr(0, kShownAnswer);
+  const std::string message = what + " answered " + std::to_string(status) +
+                              (answer.empty() ? "" : ": " + Printable(answer, kShownAnswer)) + ".";
   const bool may_heal = status == 408 || status == 429 || status >= 500;
   return may_heal ? Status::Unavailable(message) : Status::InvalidArgument(message);
 }

@@ -14,6 +14,7 @@ struct HttpPost {
   std::string body;
   std::vector<std::string> headers;  // "Name: value", in addition to Content-Type.
   int64_t timeout_ms = 60'000;
+  std::string option = {};  // That names the URL, for messages.
 };
 
 /// Blocking. Returns the body of a 2xx answer, at most 64 KiB of it. kUnavailable (a retry can

@@ -5,6 +5,7 @@
 #include "common/nearest_name.h"
 #include "common/text.h"
 #include "connectors/filesystem/sink/partition_time.h"
+#include "fs/file_system.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -353,6 +354,11 @@ Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionRe
   SLUICE_ASSIGN_OR_RETURN(const std::string content,
                           options.Enum("sink.partition-commit.success-file.content"));
   commit.success_file_json = content == "json";
+  if (commit.success_file_json && !fs::IsHiddenName(commit.success_file_name)) {
+    return BadOption("sink.partition-commit.success-file.name", commit.success_file_name,
+                     "With 'sink.partition-commit.success-file.content' = 'json' it must begin "
+                     "with '.' or '_': readers take every other file for rows of the table.");
+  }
   SLUICE_ASSIGN_OR_RETURN(const std::string late, options.Enum("sink.partition-commit.late-rows"));
   if (late == "drop") commit.late_rows = LateRows::kDrop;
   if (late == "aside") commit.late_rows = LateRows::kAside;

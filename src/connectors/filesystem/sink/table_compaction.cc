@@ -9,6 +9,7 @@
 #include "common/random.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/partition_path.h"
+#include "connectors/filesystem/partition/partition_spellings.h"
 #include "connectors/filesystem/sink/compaction_plan.h"
 #include "connectors/filesystem/sink/file_merger.h"
 #include "connectors/filesystem/sink/overwrite.h"
@@ -328,6 +329,11 @@ std::string TableCompaction::NameOf(const PartitionValues& values) const {
 
 Result<std::vector<CompactedPartition>> TableCompaction::CompactAll(
     std::span<const PartitionValues> partitions) {
+  SLUICE_ASSIGN_OR_RETURN(
+      const auto others,
+      FindOtherSpellings(*file_system_, root_, partition_keys_, default_partition_name_,
+                         {partitions.begin(), partitions.end()}));
+  for (const OtherSpelling& other : others) other_spellings_[other.own].push_back(other.path);
   return CompactPartitions(
       partitions, workers_, [this](const PartitionValues& values) { return Compact(values); },
       [this](const PartitionValues& values) { return NameOf(values); });
@@ -336,8 +342,15 @@ Result<std::vector<CompactedPartition>> TableCompaction::CompactAll(
 Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
   CompactedPartition result;
   result.partition = NameOf(values);
-  const std::string directory =
-      partition_keys_.empty() ? root_ : fs::JoinPath(root_, result.partition);
+  std::string directory = partition_keys_.empty() ? root_ : fs::JoinPath(root_, result.partition);
+  if (const auto others = other_spellings_.find(directory); others != other_spellings_.end()) {
+    const auto own = file_system_->Stat(directory);
+    if (own.status().code() == StatusCode::kNotFound && others->second.size() == 1) {
+      directory = others->second.front();
+    } else {
+      result.remark = "it is in several directories, such as " + Printable(others->second.front());
+    }
+  }
   const std::string staging = StagingDirectory(directory, lineage_);
   SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
   if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
@@ -350,7 +363,8 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   std::vector<fs::FileInfo> files;
   for (const fs::FileInfo& entry : *entries) {
     if (fs::IsHiddenName(entry.name())) {
-      if (IsBeingWritten(entry.name())) result.remark = "a job writes into it";
+      if (IsBeingWritten(entry.name()))
+        result.remark = "a job writes into it, or has left " + Printable(entry.name());
     } else if (entry.is_directory) {
       result.remark = "it has sub-directories";
     } else {

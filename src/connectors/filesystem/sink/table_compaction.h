@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -78,6 +79,7 @@ class TableCompaction {
   std::string root_;
   std::vector<std::string> partition_keys_;
   std::string default_partition_name_;
+  std::map<std::string, std::vector<std::string>> other_spellings_;  // Of a directory of ours.
   FileLayout layout_;
   TimeZone session_zone_;
   int64_t target_bytes_ = 0;

@@ -50,7 +50,7 @@ Result<std::optional<int64_t>> ReadTime(std::string_view answer, const std::stri
   if (text.empty()) return std::optional<int64_t>();
   const std::optional<int64_t> millis = ParseLenientWidthDateTime(text);
   if (millis) return millis;
-  return Status::InvalidArgument(source + " answered '" + std::string(text.substr(0, 100)) +
+  return Status::InvalidArgument(source + " answered '" + Printable(text) +
                                  "', which is no time of the form yyyy-MM-dd HH:mm:ss.");
 }
 
@@ -67,9 +67,7 @@ class CommandHook final : public TimeHook {
                                         .environment = {},
                                         .timeout_ms = options_.timeout_ms}));
     if (result.exit_code == 0) return ReadTime(result.output, "'" + options_.command + "'");
-    return Status::InvalidArgument("'" + options_.command + "' ended with " +
-                                   std::to_string(result.exit_code) + ": " +
-                                   std::string(TrimAscii(result.errors)));
+    return Status::InvalidArgument("'" + options_.command + "' " + HowItEnded(result) + ".");
   }
   const HookOptions options_;
 };
@@ -85,7 +83,8 @@ class HttpHook final : public TimeHook {
                             PostJson({.url = options_.url,
                                       .body = ToJson(keys(), values),
                                       .headers = options_.headers,
-                                      .timeout_ms = options_.timeout_ms}));
+                                      .timeout_ms = options_.timeout_ms,
+                                      .option = "partition.time-extractor.http.url"}));
     return ReadTime(answer, options_.url);
   }
   const HookOptions options_;

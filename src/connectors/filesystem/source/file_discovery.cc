@@ -144,7 +144,7 @@ Status FileDiscovery::SplitContainer(const Found& found, std::vector<FileSplit>*
   context.session_zone = spec_->session_zone;
   auto opened = spec_->format->open_bulk_file(spec_->format_options, spec_->read_schema,
                                               std::move(file), context);
-  if (!opened.ok()) return opened.status().WithContext("Cannot read " + found.file.path + ".");
+  if (!opened.ok()) return Unreadable(found.file.path, opened.status());
   for (int part = 0; part < (*opened)->part_count(); ++part) {
     if (!(*opened)->MayMatch(part, spec_->filters)) {
       rows_skipped_ += (*opened)->row_count(part);
@@ -222,7 +222,12 @@ Result<std::vector<FileSplit>> FileDiscovery::FindAll() {
 
 Result<std::vector<FileSplit>> FileDiscovery::FindNew(ProcessedPaths* seen,
                                                       const fs::TreeWatch* watch) {
-  SLUICE_ASSIGN_OR_RETURN(std::vector<Found> files, FindFiles());
+  auto listed = FindFiles();
+  if (listed.status().code() == StatusCode::kNotFound) {
+    return listed.status().WithContext("The directory that table " + spec_->table_identifier +
+                                       " watches is not there. Create it, or correct 'path'.");
+  }
+  SLUICE_ASSIGN_OR_RETURN(std::vector<Found> files, std::move(listed));
   young_.clear();
   backlog_.clear();
   MoveCursor(files);
@@ -345,13 +350,27 @@ Result<std::vector<FileDiscovery::Found>> FileDiscovery::OnlyReadable(std::vecto
     }
     if (watch != nullptr && watch->BeingWritten(file.path)) continue;
     // A young file is not looked at at all: its size when it is old enough is the one that counts.
-    if (min_age_ms > 0 && now - file.modified_ms < min_age_ms) {
-      if (keep_young_) young_[file.path] = file.modified_ms + min_age_ms;
-      continue;
+    if (min_age_ms > 0) {
+      const int64_t settled_ms = SettledMs(file, now);
+      if (now - settled_ms < min_age_ms) {
+        if (keep_young_) young_[file.path] = settled_ms + min_age_ms;
+        continue;
+      }
+      ahead_.erase(file.path);
     }
     readable.push_back(std::move(found));
   }
+  // Read by now, or gone.
+  std::erase_if(ahead_,
+                [&](const auto& entry) { return now - entry.second.since_ms > 2 * min_age_ms; });
   return readable;
+}
+
+int64_t FileDiscovery::SettledMs(const fs::FileInfo& file, int64_t now) {
+  if (file.modified_ms <= now) return file.modified_ms;
+  Ahead& ahead = ahead_[file.path];
+  if (ahead.modified_ms != file.modified_ms) ahead = {file.modified_ms, now};
+  return ahead.since_ms;
 }
 
 Result<std::vector<FileSplit>> FileDiscovery::TakeNew(std::vector<Found> files,

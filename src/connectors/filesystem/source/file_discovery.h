@@ -58,6 +58,9 @@ class FileDiscovery {
   Result<std::vector<Found>> Place(std::vector<fs::FileInfo> files);
   /// Leaves out what is empty, half written or too young.
   Result<std::vector<Found>> OnlyReadable(std::vector<Found> files, const fs::TreeWatch* watch);
+  /// Since when a file has not changed. A time of change that is still to come (another machine's
+  /// clock, an unpacked archive) decides nothing: then since it was first seen so.
+  int64_t SettledMs(const fs::FileInfo& file, int64_t now);
   Result<std::vector<FileSplit>> TakeNew(std::vector<Found> files, ProcessedPaths* seen);
   /// Tells of those that have changed.
   static std::vector<Found> OnlyNew(std::vector<Found> files, ProcessedPaths* seen,
@@ -81,7 +84,12 @@ class FileDiscovery {
   bool empty_reported_ = false;
   int64_t rows_skipped_ = 0;
   bool keep_young_ = false;
-  std::deque<Found> backlog_;             // By time; read before anything that is found later.
+  std::deque<Found> backlog_;  // By time; read before anything that is found later.
+  struct Ahead {
+    int64_t modified_ms = 0;
+    int64_t since_ms = 0;
+  };
+  std::map<std::string, Ahead> ahead_;    // Of files that say to have changed later than now.
   std::map<std::string, int64_t> young_;  // Path -> when it is old enough (wall clock, ms).
   // The two greatest directories that have held a file, by the order of bytes.
   std::array<std::string, 2> last_directories_;

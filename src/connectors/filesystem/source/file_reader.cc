@@ -118,8 +118,7 @@ Status FileReader::Failure(const ReadUnit& unit) const {
                      ", which was there when the table was listed: INSERT OVERWRITE, COMPACT TABLE "
                      "or another program has replaced or removed it since. Run the query again.");
   }
-  if (!unit.status.ok())
-    return Status(unit.status).WithContext("Cannot read " + held_.front().file.path + ".");
+  if (!unit.status.ok()) return Unreadable(held_.front().file.path, unit.status);
   return Status::DataError("Cannot read " + Describe(unit, unit.bad.front()));
 }
 

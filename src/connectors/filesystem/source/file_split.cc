@@ -91,4 +91,16 @@ Result<FileSplit> DecodeSplit(std::string_view bytes) {
   return split;
 }
 
+Status Unreadable(const std::string& path, Status reason) {
+  if (reason.code() == StatusCode::kDataError) {
+    return std::move(reason).WithContext(
+        "Cannot read " + path +
+        ". To read the table without this file, move it away or give it a name that begins with "
+        "'.' or '_'.");
+  }
+  // Of a disk or a store the message says all of it already.
+  if (reason.message().find(path) != std::string::npos) return reason;
+  return std::move(reason).WithContext("Cannot read " + path + ".");
+}
+
 }  // namespace sluice::connectors::filesystem

@@ -33,4 +33,8 @@ std::string EncodeSplit(const FileSplit& split);
 /// Fails with kCorrupt.
 Result<FileSplit> DecodeSplit(std::string_view bytes);
 
+/// What is told of a file that could not be read, with what to do about one that is damaged or none
+/// of the table's.
+Status Unreadable(const std::string& path, Status reason);
+
 }  // namespace sluice::connectors::filesystem

@@ -139,14 +139,20 @@ Status ReadDoneOptions(const OptionReader& reader, const TableInfo& table, Sourc
 
 }  // namespace
 
-Status CheckMoveTarget(std::string_view table_root, std::string_view move_to) {
+bool IsReadWithTable(std::string_view table_root, std::string_view directory) {
   while (table_root.ends_with('/')) table_root.remove_suffix(1);
-  if (!move_to.starts_with(table_root)) return {};
-  const std::string_view below = move_to.substr(table_root.size());
-  if (!below.empty() && !below.starts_with('/')) return {};
+  if (!directory.starts_with(table_root)) return false;
+  const std::string_view below = directory.substr(table_root.size());
+  if (!below.empty() && !below.starts_with('/')) return false;
   for (const std::string_view name : Split(below, '/')) {
-    if (!name.empty() && fs::IsHiddenName(name)) return {};
+    if (!name.empty() && fs::IsHiddenName(name)) return false;
   }
+  return true;
+}
+
+Status CheckMoveTarget(std::string_view table_root, std::string_view move_to) {
+  if (!IsReadWithTable(table_root, move_to)) return {};
+  while (table_root.ends_with('/')) table_root.remove_suffix(1);
   return Status::InvalidArgument(
       "Invalid value for option 'source.file.move-to': " + std::string(move_to) +
       " is inside the watched directory and not hidden, so that what is moved there would be read "

@@ -38,6 +38,9 @@ std::span<const OptionSpec> SourceOptionSpecs();
 /// kInvalidArgument naming the option.
 Result<SourceOptions> ReadSourceOptions(const TableInfo& table);
 
+/// True when files in `directory` are rows of the table at `table_root`: it is the same directory,
+/// or one below without a hidden name on the way.
+bool IsReadWithTable(std::string_view table_root, std::string_view directory);
 /// Fails when files moved to `move_to` would be files of the table at `table_root` again.
 Status CheckMoveTarget(std::string_view table_root, std::string_view move_to);
 

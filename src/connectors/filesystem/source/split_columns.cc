@@ -12,9 +12,9 @@ namespace {
 std::shared_ptr<arrow::Scalar> MetadataValue(FileMetadata key, const fs::FileInfo& file) {
   switch (key) {
     case FileMetadata::kPath:
-      return std::make_shared<arrow::StringScalar>(std::string(fs::PathOfUri(file.path)));
+      return std::make_shared<arrow::StringScalar>(TextOfName(fs::PathOfUri(file.path)));
     case FileMetadata::kName:
-      return std::make_shared<arrow::StringScalar>(std::string(file.name()));
+      return std::make_shared<arrow::StringScalar>(TextOfName(file.name()));
     case FileMetadata::kSize:
       return std::make_shared<arrow::Int64Scalar>(file.size_bytes);
     case FileMetadata::kModificationTime:

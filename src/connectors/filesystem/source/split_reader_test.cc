@@ -17,6 +17,7 @@ namespace sluice::connectors::filesystem {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::shared_ptr<FileSourceSpec> LinesSpec(const OptionMap& format_options) {
   auto spec = std::make_shared<FileSourceSpec>();
@@ -196,6 +197,7 @@ TEST(CompressedInputTest, EverySuffixWholeAndFromAPosition) {
     }
     EXPECT_EQ(failure.code(), StatusCode::kDataError);
     EXPECT_THAT(failure.message(), HasSubstr("damaged behind decompressed byte")) << suffix;
+    EXPECT_THAT(failure.message(), Not(HasSubstr("byte 0:"))) << suffix;
   }
   EXPECT_EQ(CompressionOf("notesgz"), Compression::kNone);
   EXPECT_EQ(CompressionOf("a.GZ"), Compression::kNone);
