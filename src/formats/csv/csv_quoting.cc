@@ -16,6 +16,8 @@ namespace {
 /// ones unseen.
 constexpr size_t kMaxCheckedUnits = 24;
 constexpr std::string_view kTemporalCharacters = "0123456789-:.TZ ";
+// Of numbers, NaN, Infinity, true and false.
+constexpr std::string_view kNumberCharacters = "0123456789+-.ENaInfityrules";
 
 uint32_t FirstCodePoint(std::string_view text) {
   const auto byte = [&](size_t i) {
@@ -55,15 +57,15 @@ bool IsLong(std::string_view text) {
   return text.size() > 3 * kMaxCheckedUnits || IsAscii(text) || CountUnits(text) > kMaxCheckedUnits;
 }
 
-bool LooksLikeComment(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t");
-  return first != std::string_view::npos && text[first] == '#';
-}
-
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kTops = 0x8080808080808080;
 
 }  // namespace
+
+bool LooksLikeComment(std::string_view text) {
+  const size_t first = text.find_first_not_of(" \t");
+  return first != std::string_view::npos && text[first] == '#';
+}
 
 CsvQuoting::CsvQuoting(const CsvOptions& options)
     : options_(options),
@@ -82,6 +84,13 @@ CsvQuoting::CsvQuoting(const CsvOptions& options)
                        text::IsDigit(options.null_literal->front());
   quotes_blank_only_ = quoting_ && !special && !literal && threshold_ > ' ';
   plain_temporal_ = quoting_ && !special && !literal && threshold_ <= '-';
+  const std::string null_text = options.null_literal.value_or("");
+  std::string marks = options.field_delimiter;
+  if (quoting_) marks += quote_;
+  if (options.escaping) marks += escape_;
+  plain_numbers_ =
+      marks.find_first_of(kNumberCharacters) == std::string::npos &&
+      (null_text.empty() || null_text.find_first_not_of(kNumberCharacters) != std::string::npos);
 }
 
 bool CsvQuoting::HasSpecial(std::string_view text) const {
@@ -150,8 +159,7 @@ CsvQuoting::Form CsvQuoting::FormOf(std::string_view text, bool readable, bool f
     return Form::kOther;
   const Found found = Look(text, readable);
   if (found.doubled) return Form::kOther;
-  const bool quoted = found.special || IsLong(text) ||
-                      (options_.null_literal.has_value() && text == *options_.null_literal);
+  const bool quoted = found.special || IsLong(text) || IsNullLiteral(text);
   return quoted ? Form::kQuoted : Form::kBare;
 }
 
@@ -167,17 +175,24 @@ bool CsvQuoting::HasSpecialWide(std::string_view text) const {
 
 bool CsvQuoting::Needed(std::string_view text) const {
   if (!quoting_) return false;
-  return IsLong(text) || HasSpecial(text) ||
-         (options_.null_literal.has_value() && text == *options_.null_literal);
+  return IsLong(text) || HasSpecial(text) || IsNullLiteral(text);
+}
+
+bool CsvQuoting::MisreadBare(std::string_view number) const {
+  return IsNullLiteral(number) || number.find(options_.field_delimiter) != std::string_view::npos ||
+         (quoting_ && number.find(quote_) != std::string_view::npos) ||
+         (options_.escaping && number.find(escape_) != std::string_view::npos);
 }
 
 Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
   const bool splits = text.find(options_.field_delimiter) != std::string_view::npos ||
                       text.find_first_of("\r\n") != std::string_view::npos;
   const bool escapes = options_.escaping && text.find(options_.escape) != std::string_view::npos;
-  if (!splits && !escapes && !comment) return {};
+  const bool null = !text.empty() && IsNullLiteral(text);
+  if (!splits && !escapes && !comment && !null) return {};
   const char* what = splits    ? "contains the field delimiter or a line end"
                      : escapes ? "contains the escape character"
+                     : null    ? "is the null literal"
                                : "begins with #";
   return Status::DataError("The text \"" + Printable(text) + "\" " + what +
                            " and could not be read back without quotes. Remove '" +
