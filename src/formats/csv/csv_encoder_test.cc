@@ -74,6 +74,8 @@ TEST(CsvEncoder, QuotesByFlinksRules) {
   EXPECT_EQ(*EncodeText({{"allow-comments", "true"}, {"field-delimiter", "\\t"}}, {{"#a", "#b"}}),
             "\"#a\"\t#b\n");
   EXPECT_EQ(*EncodeText({{"field-delimiter", "¦"}}, {{"a", "한"}}), "\"a\"¦한\n");
+  // Not Flink's: it loses U+FEFF at the start of a file.
+  EXPECT_EQ(*EncodeText({}, {{"\uFEFFa", "\uFEFFb"}}), "\"\uFEFFa\",\uFEFFb\n");
 }
 
 TEST(CsvEncoder, MessagesHaveNoSeparator) {
@@ -94,6 +96,8 @@ TEST(CsvEncoder, RefusesWhatCannotBeReadBack) {
                 HasSubstr("Fail to serialize at field: c1."))
         << text;
   }
+  EXPECT_THAT(EncodeText(options, {{"\uFEFFx", "y"}}).status().message(),
+              HasSubstr("begins with U+FEFF"));
   const auto literal =
       EncodeText({{"disable-quote-character", "true"}, {"null-literal", "nil"}}, {{"x", "nil"}});
   EXPECT_THAT(literal.status().message(), HasSubstr("c1. The text \"nil\" is the null literal"));

@@ -96,8 +96,6 @@ Status CheckAllDifferent(const CsvOptions& options) {
   return {};
 }
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 /// An escape character takes what follows, so one at the end would take the delimiter.
 bool EndsInsideEscape(std::string_view text, char escape) {
   size_t i = 0;

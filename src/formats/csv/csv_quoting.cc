@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "formats/text/byte_order_mark.h"
 #include "formats/text/swar.h"
 
 #if defined(__SSE2__)
@@ -59,6 +60,9 @@ bool IsLong(std::string_view text) {
 
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kTops = 0x8080808080808080;
+
+/// At the start of a file such a text would be cut off as a byte order mark.
+bool BeginsWithMark(std::string_view text) { return text::ByteOrderMarkBytes(text) > 0; }
 
 }  // namespace
 
@@ -155,8 +159,8 @@ CsvQuoting::Found CsvQuoting::Look(std::string_view text, bool) const {
 #endif
 
 CsvQuoting::Form CsvQuoting::FormOf(std::string_view text, bool readable, bool first_field) const {
-  if (!quoting_ || (first_field && options_.allow_comments) || threshold_ > 128)
-    return Form::kOther;
+  if (!quoting_ || threshold_ > 128) return Form::kOther;
+  if (first_field && (options_.allow_comments || BeginsWithMark(text))) return Form::kOther;
   const Found found = Look(text, readable);
   if (found.doubled) return Form::kOther;
   const bool quoted = found.special || IsLong(text) || IsNullLiteral(text);
@@ -184,16 +188,16 @@ bool CsvQuoting::MisreadBare(std::string_view number) const {
          (options_.escaping && number.find(escape_) != std::string_view::npos);
 }
 
-Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
+Status CsvQuoting::CheckUnquoted(std::string_view text, const char* skipped) const {
   const bool splits = text.find(options_.field_delimiter) != std::string_view::npos ||
                       text.find_first_of("\r\n") != std::string_view::npos;
   const bool escapes = options_.escaping && text.find(options_.escape) != std::string_view::npos;
   const bool null = !text.empty() && IsNullLiteral(text);
-  if (!splits && !escapes && !comment && !null) return {};
+  if (!splits && !escapes && !null && skipped == nullptr) return {};
   const char* what = splits    ? "contains the field delimiter or a line end"
                      : escapes ? "contains the escape character"
                      : null    ? "is the null literal"
-                               : "begins with #";
+                               : skipped;
   return Status::DataError("The text \"" + Printable(text) + "\" " + what +
                            " and could not be read back without quotes. Remove '" +
                            options_.prefix + "disable-quote-character'.");
@@ -227,7 +231,8 @@ char* CsvQuoting::CopyQuoted(std::string_view text, char quote, char escape, cha
 
 Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBuffer* out) const {
   const bool comment = first_field && options_.allow_comments && LooksLikeComment(text);
-  if (Needed(text) || (quoting_ && comment)) {
+  const bool mark = first_field && BeginsWithMark(text);
+  if (Needed(text) || (quoting_ && (comment || mark))) {
     char* to = out->Room(text.size() * 2 + 2);
     *to++ = quote_;
     to = CopyQuoted(text, quote_, doubled_, to);
@@ -235,7 +240,10 @@ Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBu
     out->SetEnd(to);
     return {};
   }
-  if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text, comment));
+  if (!quoting_) {
+    const char* const skipped = comment ? "begins with #" : mark ? "begins with U+FEFF" : nullptr;
+    SLUICE_RETURN_NOT_OK(CheckUnquoted(text, skipped));
+  }
   char* to = out->Room(text.size());
   text::CopyShort(text.data(), text.size(), to);
   out->SetEnd(to + text.size());

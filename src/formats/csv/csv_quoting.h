@@ -51,7 +51,8 @@ class CsvQuoting {
   }
   bool HasSpecial(std::string_view text) const;
   bool HasSpecialWide(std::string_view text) const;
-  Status CheckUnquoted(std::string_view text, bool comment) const;
+  /// `skipped`: why a record that begins with `text` would be read otherwise, null when it is not.
+  Status CheckUnquoted(std::string_view text, const char* skipped) const;
   static char* CopyQuoted(std::string_view text, char quote, char escape, char* out);
 
   const CsvOptions& options_;
