@@ -529,7 +529,8 @@ def reference(check, table):
     return path
 
 
-CHECKS = [ours_csv_to_pyarrow, ours_csv_and_json_to_duckdb, their_texts_to_us, ours_parquet_to_pyarrow, our_small_parquet_files, ours_parquet_to_duckdb, ours_orc_to_pyorc, ours_orc_to_pyarrow, pyarrow_parquet_to_us,
+CHECKS = [ours_csv_to_pyarrow, ours_csv_and_json_to_duckdb, their_texts_to_us,
+          ours_parquet_to_pyarrow, our_small_parquet_files, ours_parquet_to_duckdb, ours_orc_to_pyorc, ours_orc_to_pyarrow, pyarrow_parquet_to_us,
           duckdb_parquet_to_us, pyarrow_orc_to_us, orc_bloom_filters_both_ways, the_broken_file_is_named]  # fmt: skip
 
 
