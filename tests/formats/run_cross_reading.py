@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Parquet and ORC files across readers, both directions: ours read by pyarrow, DuckDB and pyorc, theirs by us, values equal.
+"""Files across readers, both directions: ours read by pyarrow, DuckDB and pyorc, theirs by us, values equal.
 
   run_cross_reading.py [NAME…]      names of the checks, all without
 
@@ -29,6 +29,7 @@ from type_matrix import TYPES  # noqa: E402
 try:
     import duckdb
     import pyarrow as pa
+    import pyarrow.csv as pacsv
     import pyarrow.orc as paorc
     import pyarrow.parquet as pq
     import pyorc
@@ -374,7 +375,7 @@ def pyarrow_orc_to_us(check):
 def the_broken_file_is_named(check):
     """Rule 17.6: one file of a hundred is damaged."""
     table = pa.table({"id": pa.array(range(2000), pa.int64()), "s": [f"some text {at}" for at in range(2000)]})
-    for name, part in (("orc", "stripe"),):
+    for name, part in (("orc", "stripe"), ("parquet", "row group")):
         path = check.place()
         for number in range(100):
             file = path / f"part-{number}"
@@ -428,7 +429,108 @@ def orc_bloom_filters_both_ways(check):
             check.equal(f"pyorc's bloom filter, {condition}", outcome.text.split(), [f'{{"i":{value}}}'])
 
 
-CHECKS = [ours_parquet_to_pyarrow, our_small_parquet_files, ours_parquet_to_duckdb, ours_orc_to_pyorc, ours_orc_to_pyarrow, pyarrow_parquet_to_us,
+# What the text formats write of these is text of our own (base64, an instant with Z, times of day).
+TEXT_CASES = [case for case in CASES if not case.sql.startswith(("BINARY", "BYTES", "TIMESTAMP_LTZ", "TIME("))]
+PLAIN_CSV = "'format'='csv', 'csv.null-literal'='nil', 'csv.write-bigdecimal-in-scientific-notation'='false'"
+
+
+def flat_table(check, cases, options, path=None):
+    """One column a type and its rows in order; answers the files."""
+    path = path or check.place()
+    columns = ", ".join(f"c{at} {case.sql}" for at, case in enumerate(cases))
+    rows = []
+    for row in range(max(len(case.values) for case in cases) + 1):
+        cells = [case.values[row][0] if row < len(case.values) else f"CAST(NULL AS {case.sql})" for case in cases]
+        rows.append(f"({row}, " + ", ".join(cells) + ")")
+    check.run(f"CREATE TABLE t (id INT, {columns}) WITH ('connector'='filesystem', 'path'='{path}', {options});\n"
+              f"INSERT INTO t VALUES {', '.join(rows)}")  # fmt: skip
+    return [file for file in path.iterdir() if not file.name.startswith((".", "_"))]
+
+
+def counted(case, value):
+    """A time as the count that the case has, anything else plain."""
+    if isinstance(value, datetime.datetime):
+        return plain(value) // (1000 if "[ms" in case.arrow else 1)
+    return plain(value)
+
+
+def ours_csv_to_pyarrow(check):
+    for file in flat_table(check, TEXT_CASES, PLAIN_CSV):
+        types = {"id": pa.int32()} | {f"c{at}": arrow_type(case) for at, case in enumerate(TEXT_CASES)}
+        table = pacsv.read_csv(
+            file,
+            read_options=pacsv.ReadOptions(column_names=list(types), block_size=1 << 24),
+            parse_options=pacsv.ParseOptions(newlines_in_values=True),
+            convert_options=pacsv.ConvertOptions(column_types=types, null_values=["nil"], strings_can_be_null=True, quoted_strings_can_be_null=False),
+        )  # fmt: skip
+        table = in_order(table)
+        for at, case in enumerate(TEXT_CASES):
+            column = table[f"c{at}"]
+            found = column.cast(pa.int64()).to_pylist() if case.arrow.startswith("timestamp") else [plain(value) for value in column.to_pylist()]
+            check.equal(f"our csv in pyarrow, {case.sql}", found, [plain(value) for value in check.expected(case, len(found))])
+
+
+def duckdb_types(cases):
+    names = {"STRING": "VARCHAR", "FLOAT": "FLOAT", "BOOLEAN": "BOOLEAN"}
+    return {f"c{at}": "TIMESTAMP" if case.sql.startswith("TIMESTAMP") else "VARCHAR" if "CHAR" in case.sql else names.get(case.sql, case.sql)
+            for at, case in enumerate(cases)}  # fmt: skip
+
+
+def check_duckdb_rows(check, what, rows, cases):
+    for at, case in enumerate(cases):
+        found = [counted(case, row[at + 1]) for row in rows]
+        check.equal(f"{what}, {case.sql}", found, [plain(value) for value in check.expected(case, len(found))])
+
+
+def ours_csv_and_json_to_duckdb(check):
+    cases = [case for case in TEXT_CASES if "ns" not in case.arrow]
+    types = {"id": "INTEGER"} | duckdb_types(cases)
+    for file in flat_table(check, cases, PLAIN_CSV):
+        read = f"read_csv('{file}', header=false, columns={types}, nullstr='nil', allow_quoted_nulls=false, max_line_size=10000000)"
+        check_duckdb_rows(check, "our csv in DuckDB", duckdb.sql(f"SELECT * FROM {read} ORDER BY id").fetchall(), cases)
+    for file in flat_table(check, cases, "'format'='json', 'json.encode.decimal-as-plain-number'='true'"):
+        # DuckDB reads numbers of JSON as DOUBLE, whatever the column: those that do not fit one are compared as texts of pyarrow's run.
+        exact = [case for case in cases if not case.sql.startswith("DECIMAL(38")]
+        read = f"read_json('{file}', format='newline_delimited', columns={types})"
+        columns = ", ".join(f"c{cases.index(case)}" for case in exact)
+        check_duckdb_rows(check, "our json in DuckDB", duckdb.sql(f"SELECT id, {columns} FROM {read} ORDER BY id").fetchall(), exact)
+
+
+def their_texts_to_us(check):
+    """csv of pyarrow and DuckDB, json of DuckDB; NaN and infinities, which they write in other words than Java, left out."""
+    cases = [case for case in TEXT_CASES if "ns" not in case.arrow]
+    table = their_table(cases).select(["id"] + [f"c{at}" for at in range(len(cases))])
+    for at, case in enumerate(cases):
+        if case.sql in ("FLOAT", "DOUBLE"):
+            numbers = table[f"c{at}"]
+            finite = pa.compute.if_else(pa.compute.is_finite(numbers), numbers, pa.nulls(1, numbers.type)[0])
+            table = table.set_column(at + 1, f"c{at}", finite)
+    columns = "id INT, " + ", ".join(f"c{at} {case.sql}" for at, case in enumerate(cases))
+    connection = duckdb.connect()
+    connection.register("theirs", table)
+    writers = {
+        "pyarrow's csv": ("csv", lambda file: pacsv.write_csv(table, file, pacsv.WriteOptions(include_header=True))),
+        "DuckDB's csv": ("csv", lambda file: connection.execute(f"COPY theirs TO '{file}' (FORMAT csv, HEADER true)")),
+        "DuckDB's json": ("json", lambda file: connection.execute(f"COPY theirs TO '{file}' (FORMAT json)")),
+    }
+    for what, (name, write) in writers.items():
+        path = check.place()
+        write(path / "f")
+        options = "'format'='csv', 'csv.ignore-first-line'='true', 'csv.null-literal'=''" if name == "csv" else "'format'='json'"
+        found = check.run(f"CREATE TABLE t ({columns}) WITH ('connector'='filesystem', 'path'='{path}', {options});\nSELECT * FROM t ORDER BY id")
+        wanted = check.run(f"CREATE TABLE t ({columns}) WITH ('connector'='filesystem', 'path'='{reference(check, table)}', 'format'='parquet', "
+                           f"'parquet.utc-timezone'='true');\nSELECT * FROM t ORDER BY id")  # fmt: skip
+        check.equal(what, found.text.splitlines(), wanted.text.splitlines())
+
+
+def reference(check, table):
+    path = check.place()
+    pq.write_table(table, path / "f")
+    return path
+
+
+CHECKS = [ours_csv_to_pyarrow, ours_csv_and_json_to_duckdb, their_texts_to_us,
+          ours_parquet_to_pyarrow, our_small_parquet_files, ours_parquet_to_duckdb, ours_orc_to_pyorc, ours_orc_to_pyarrow, pyarrow_parquet_to_us,
           duckdb_parquet_to_us, pyarrow_orc_to_us, orc_bloom_filters_both_ways, the_broken_file_is_named]  # fmt: skip
 
 

@@ -125,7 +125,8 @@ TYPES = [
 ]  # fmt: skip
 
 ALL = ("alone", "ARRAY", "MAP", "ROW", "deeper")
-UNESCAPED = "as in Flink the delimiter of elements is not escaped, so that an element which holds it comes back as two"
+UNESCAPED = ("as in Flink texts inside are not escaped: one that holds the delimiter of elements comes back as two, one that is the null literal "
+             "as NULL, and an empty one alone as an empty ARRAY")  # fmt: skip
 CUT = "nanoseconds are cut to the unit of 'parquet.timestamp.time.unit'"
 
 FORMATS = [

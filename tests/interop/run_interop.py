@@ -47,16 +47,18 @@ class Case:
     shapes: tuple = ("alone", "ARRAY", "MAP", "ROW", "deeper")
     label: str = ""
     time_digits: int = 9  # Of a second: what the files hold, the rest is cut off.
+    since_1970: bool = False  # Only such times.
 
     @property
     def shown(self):
         return self.label or self.name
 
 
-def int64_case(unit, digits):
+def int64_case(unit, digits, since_1970=False):
     options = {"parquet.utc-timezone": "true", "parquet.write.int64.timestamp": "true", "parquet.timestamp.time.unit": unit}
     # Inside ARRAY, MAP and ROW Flink fails on ours: "Unsupported operation" in ParquetDataColumnReaderFactory.readTimestamp.
-    return Case("parquet", options, ("alone",), label=f"parquet-int64-{unit}", time_digits=digits)
+    label = f"parquet-int64-{unit}" + ("-since-1970" if since_1970 else "")
+    return Case("parquet", options, ("alone",), label=label, time_digits=digits, since_1970=since_1970)
 
 
 CASES = [
@@ -66,6 +68,7 @@ CASES = [
     Case("avro"),
     Case("parquet", {"parquet.utc-timezone": "true"}),
     int64_case("millis", 3), int64_case("micros", 6), int64_case("nanos", 9),
+    int64_case("micros", 6, since_1970=True), int64_case("nanos", 9, since_1970=True),
     Case("orc"),
     Case("raw", {}, ("alone",)),
     Case("debezium-json"), Case("canal-json"), Case("maxwell-json"), Case("ogg-json"),
@@ -117,6 +120,11 @@ def within_int64_nanos(shapes):
     return {shape: (kind, [moved(value) for value in values]) for shape, (kind, values) in shapes.items()}
 
 
+def is_before_1970(value):
+    year = re.search(r"'(\d{4})-", value)
+    return year is not None and int(year[1]) < 1970
+
+
 class Table:
     """One type in one format: its columns and the rows that both sides must hold."""
 
@@ -131,6 +139,8 @@ class Table:
                       for shape, (kind, values) in shapes.items()}  # fmt: skip
         if "int64" in case.label and case.time_digits == 9 and "TIMESTAMP" in sql_type.sql:
             shapes = within_int64_nanos(shapes)
+        if case.since_1970:
+            shapes = {shape: (kind, [value for value in values if not is_before_1970(value)]) for shape, (kind, values) in shapes.items()}
         length = max((len(values) for _, values in shapes.values()), default=0)
         self.rows = []
         for row in range(length):

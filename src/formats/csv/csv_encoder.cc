@@ -89,7 +89,7 @@ CsvEncoder::Way CsvEncoder::WayOf(TypeKind kind) const {
     case TypeKind::kFloat:
     case TypeKind::kDouble:
     case TypeKind::kDecimal:
-      return Way::kBounded;
+      return quoting_.plain_numbers() ? Way::kBounded : Way::kOther;
     case TypeKind::kDate:
     case TypeKind::kTime:
       return quoting_.plain_temporal() ? Way::kBounded : Way::kOther;
@@ -179,9 +179,13 @@ Status CsvEncoder::WriteField(const BoundColumn& column, int64_t row, bool first
     case TypeKind::kBigint:
     case TypeKind::kFloat:
     case TypeKind::kDouble:
-    case TypeKind::kDecimal:  // Never quoted, whatever the options say.
-      out->SetEnd(WriteScalar(column, row, out->Room(kScalarRoom)));
+    case TypeKind::kDecimal: {
+      char* const start = out->Room(kScalarRoom);
+      char* const end = WriteScalar(column, row, start);
+      if (quoting_.MisreadBare({start, static_cast<size_t>(end - start)})) break;
+      out->SetEnd(end);
       return {};
+    }
     default:
       break;
   }
@@ -231,14 +235,29 @@ char* CsvEncoder::WriteScalar(const BoundColumn& column, int64_t row, char* to) 
   }
 }
 
-void CsvEncoder::AppendElement(const BoundColumn& column, int64_t row) {
+/// As in Flink the delimiter is not escaped in texts; no other type may hold it.
+Status CsvEncoder::AppendElement(const BoundColumn& column, int64_t row) {
   if (column.IsNull(row)) {
     joined_.Put(null_text());
-  } else if (column.type().is_character()) {
-    joined_.Put(column.text(row));
-  } else {
-    joined_.SetEnd(WriteScalar(column, row, joined_.Room(ScalarRoom(column, row))));
+    return {};
   }
+  if (column.type().is_character()) {
+    joined_.Put(column.text(row));
+    return {};
+  }
+  char* const start = joined_.Room(ScalarRoom(column, row));
+  char* const end = WriteScalar(column, row, start);
+  const std::string_view element(start, static_cast<size_t>(end - start));
+  const bool splits = element.find(options_.array_delimiter) != std::string_view::npos;
+  if (splits || element == null_text()) {
+    return Status::DataError(
+        "The element " + std::string(element) +
+        (splits ? " holds the delimiter of elements" : " is the null literal") +
+        " and would be read as another. Choose another '" + options_.prefix +
+        (splits ? "array-element-delimiter'." : "null-literal'."));
+  }
+  joined_.SetEnd(end);
+  return {};
 }
 
 Status CsvEncoder::WriteNested(const BoundColumn& column, int64_t row, bool first,
@@ -247,13 +266,13 @@ Status CsvEncoder::WriteNested(const BoundColumn& column, int64_t row, bool firs
   if (column.kind() == TypeKind::kRow) {
     for (size_t i = 0; i < column.children().size(); ++i) {
       if (i > 0) joined_.Put(options_.array_delimiter);
-      AppendElement(column.children()[i], column.child_row(row));
+      SLUICE_RETURN_NOT_OK(AppendElement(column.children()[i], column.child_row(row)));
     }
   } else {
     const BoundColumn& element = column.children()[0];
     for (int64_t i = column.list_begin(row); i < column.list_end(row); ++i) {
       if (i > column.list_begin(row)) joined_.Put(options_.array_delimiter);
-      AppendElement(element, i);
+      SLUICE_RETURN_NOT_OK(AppendElement(element, i));
     }
   }
   return quoting_.Write(joined_.view(), first, out);

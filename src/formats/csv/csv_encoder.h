@@ -33,7 +33,7 @@ class CsvEncoder final : public RowEncoder {
                      text::OutputBuffer* out);
   /// Text of a scalar that is not CHAR or VARCHAR, without quotes.
   char* WriteScalar(const text::BoundColumn& column, int64_t row, char* to) const;
-  void AppendElement(const text::BoundColumn& column, int64_t row);
+  Status AppendElement(const text::BoundColumn& column, int64_t row);
   /// Room that WriteScalar needs.
   static size_t ScalarRoom(const text::BoundColumn& column, int64_t row);
   /// The NULL literal, which may be read as wide as any text.

@@ -35,18 +35,55 @@ Status CheckColumn(const Column& column) {
                                  column.name + "'.");
 }
 
-Status Validate(const FormatOptions& options, const Schema& physical, Direction) {
+/// What arrays and rows ask of the options.
+Status CheckElements(const CsvOptions& options, const Column& column) {
+  const std::string& delimiter = options.array_delimiter;
+  if (delimiter == options.field_delimiter) {
+    return Status::InvalidArgument("Column `" + column.name + "` needs '" + options.prefix +
+                                   "array-element-delimiter' to differ from '" + options.prefix +
+                                   "field-delimiter', but both are: " + delimiter);
+  }
+  const std::string literal = options.null_literal.value_or("");
+  if (literal.find(delimiter) == std::string::npos) return {};
+  return Status::InvalidArgument("Option '" + options.prefix +
+                                 "null-literal' contains the delimiter of elements (" + delimiter +
+                                 "), so that a NULL in column `" + column.name +
+                                 "` would be two of them: " + literal);
+}
+
+/// Options under which written rows would be skipped when they are read.
+Status CheckWriting(const CsvOptions& options, const Schema& physical) {
+  if (options.ignore_first_line) {
+    return Status::InvalidArgument(
+        "Option '" + options.prefix +
+        "ignore-first-line' is for reading: files are written without a header, so that their "
+        "first row would be lost. Write through a table without it.");
+  }
+  const bool begins_with_null = physical.column_count() > 0 && physical.column(0).type.nullable();
+  if (!begins_with_null || !options.allow_comments) return {};
+  if (!csv::LooksLikeComment(options.null_literal.value_or(""))) return {};
+  return Status::InvalidArgument(
+      "Option '" + options.prefix + "null-literal' = '" + *options.null_literal + "' with '" +
+      options.prefix +
+      "allow-comments': a record whose first column is NULL would be read as a comment. Write "
+      "through a table without comments and read through it.");
+}
+
+Status Validate(const FormatOptions& options, const Schema& physical, Direction direction) {
   SLUICE_ASSIGN_OR_RETURN(const CsvOptions parsed, ParseCsvOptions(options));
   for (const Column& column : physical.columns()) {
     SLUICE_RETURN_NOT_OK(CheckColumn(column));
-    if (!column.type.is_nested()) continue;
-    const std::string& delimiter = parsed.array_delimiter;
-    if (delimiter != parsed.field_delimiter) continue;
-    return Status::InvalidArgument("Column `" + column.name + "` needs '" + parsed.prefix +
-                                   "array-element-delimiter' to differ from '" + parsed.prefix +
-                                   "field-delimiter', but both are: " + delimiter);
+    if (column.type.is_nested()) SLUICE_RETURN_NOT_OK(CheckElements(parsed, column));
   }
-  return {};
+  return direction == Direction::kWrite ? CheckWriting(parsed, physical) : Status();
+}
+
+Status ValidateMessages(const FormatOptions& options, const Schema&) {
+  SLUICE_ASSIGN_OR_RETURN(const CsvOptions parsed, ParseCsvOptions(options));
+  if (!parsed.ignore_first_line) return {};
+  return Status::InvalidArgument("Option '" + parsed.prefix +
+                                 "ignore-first-line' is for files: a message is one record and has "
+                                 "no header. Remove it.");
 }
 
 Result<std::unique_ptr<RowDecoder>> MakeDecoder(const FormatOptions& options,
@@ -81,6 +118,7 @@ const Format kCsvFormat{
     .read_kinds = RowKindSet::InsertOnly(),
     .write_kinds = RowKindSet::InsertOnly(),
     .validate = &Validate,
+    .validate_messages = &ValidateMessages,
     .make_decoder = &MakeDecoder,
     .make_framer = &MakeFramer,
     .make_encoder = &MakeEncoder,

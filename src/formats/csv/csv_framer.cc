@@ -5,8 +5,6 @@ namespace {
 
 char QuoteOrLineEnd(const CsvOptions& options) { return options.quoting ? options.quote : '\n'; }
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 bool EndsWithDelimiter(std::string_view text, size_t end, const std::string& delimiter) {
   return end >= delimiter.size() &&
          text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;

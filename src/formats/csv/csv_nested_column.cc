@@ -63,7 +63,7 @@ bool NestedColumn::AppendRow(int row, std::string_view text) {
   }
   if (child < count) {
     if (!Report(row, whole,
-                fmt::format("Row length mismatch. {} fields expected but was {}.", count, child)))
+                fmt::format("Row length mismatch. {} fields expected but was {}", count, child)))
       return false;
     for (; child < count; ++child) builder_.child(child).AppendNull();
   }

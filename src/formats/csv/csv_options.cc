@@ -30,7 +30,8 @@ const OptionSpec kSpecs[] = {
      "Refuses records with too few fields, also with errors ignored."},
     {"empty-string-as-null", OptionType::kBoolean, "false",
      "Reads empty fields as NULL for every type."},
-    {"ignore-first-line", OptionType::kBoolean, "false", "Skips the first record of each file."},
+    {"ignore-first-line", OptionType::kBoolean, "false",
+     "Skips the first record of each file. For reading only."},
 };
 
 Status NotOneCharacter(const std::string& key, std::string_view value) {
@@ -93,6 +94,54 @@ Status CheckAllDifferent(const CsvOptions& options) {
     }
   }
   return {};
+}
+
+/// An escape character takes what follows, so one at the end would take the delimiter.
+bool EndsInsideEscape(std::string_view text, char escape) {
+  size_t i = 0;
+  while (i < text.size()) i += text[i] == escape ? 2 : 1;
+  return i > text.size();
+}
+
+/// A NULL that is written could not be read back as one.
+Status CheckNullLiteral(const CsvOptions& options) {
+  const std::string literal = options.null_literal.value_or("");
+  if (literal.empty()) return {};
+  std::string_view what;
+  if (literal.find(options.field_delimiter) != std::string_view::npos) {
+    what = "contains the field delimiter";
+  } else if (literal.find_first_of("\r\n") != std::string_view::npos) {
+    what = "contains a line end";
+  } else if (options.quoting && literal.front() == options.quote) {
+    what = "begins with the quote character";
+  } else if (options.escaping && EndsInsideEscape(literal, options.escape)) {
+    what = "ends with the escape character";
+  } else if (options.trim_spaces && (IsBlank(literal.front()) || IsBlank(literal.back()))) {
+    what = "has blanks around it, which 'trim-spaces' cuts";
+  } else {
+    return {};
+  }
+  return Status::InvalidArgument("Option '" + options.prefix + "null-literal' " +
+                                 std::string(what) +
+                                 " and is never a whole field: " + Printable(literal));
+}
+
+/// Records that begin with an empty or quoted field would be comments.
+Status CheckComments(const CsvOptions& options) {
+  if (!options.allow_comments) return {};
+  std::string_view key;
+  if (options.field_delimiter == "#") {
+    key = "field-delimiter";
+  } else if (options.quoting && options.quote == '#') {
+    key = "quote-character";
+  } else if (options.escaping && options.escape == '#') {
+    key = "escape-character";
+  } else {
+    return {};
+  }
+  return Status::InvalidArgument("Option '" + options.prefix + std::string(key) +
+                                 "' is the # of comments. Choose another one or remove '" +
+                                 options.prefix + "allow-comments'.");
 }
 
 void AppendUtf8(uint32_t code_point, std::string* out) {
@@ -213,9 +262,16 @@ Result<CsvOptions> ParseCsvOptions(const FormatOptions& options) {
   if (reader.Has("escape-character")) {
     csv.escaping = true;
     SLUICE_ASSIGN_OR_RETURN(csv.escape, SingleAscii(reader, csv.prefix, "escape-character"));
+    if (std::string_view("nrt0").find(csv.escape) != std::string_view::npos) {
+      return Status::InvalidArgument("Option '" + csv.prefix + "escape-character' must not be '" +
+                                     csv.escape +
+                                     "': twice it stands for a control character when it is read.");
+    }
   }
   if (reader.Has("null-literal")) csv.null_literal = options.options.find("null-literal")->second;
   SLUICE_RETURN_NOT_OK(CheckAllDifferent(csv));
+  SLUICE_RETURN_NOT_OK(CheckNullLiteral(csv));
+  SLUICE_RETURN_NOT_OK(CheckComments(csv));
   return csv;
 }
 

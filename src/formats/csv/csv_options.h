@@ -32,6 +32,9 @@ struct CsvOptions {
   std::string prefix;  // "csv.", for messages.
 };
 
+/// What 'trim-spaces' cuts, and what may stand before the # of a comment.
+inline bool IsBlank(char c) { return c == ' ' || c == '\t'; }
+
 std::span<const OptionSpec> CsvOptionSpecs();
 
 /// Reads and checks values and combinations; messages as Flink's.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/text.h"
+#include "formats/text/byte_order_mark.h"
 #include "formats/text/swar.h"
 
 #if defined(__SSE2__)
@@ -16,6 +17,8 @@ namespace {
 /// ones unseen.
 constexpr size_t kMaxCheckedUnits = 24;
 constexpr std::string_view kTemporalCharacters = "0123456789-:.TZ ";
+// Of numbers, NaN, Infinity, true and false.
+constexpr std::string_view kNumberCharacters = "0123456789+-.ENaInfityrules";
 
 uint32_t FirstCodePoint(std::string_view text) {
   const auto byte = [&](size_t i) {
@@ -55,15 +58,18 @@ bool IsLong(std::string_view text) {
   return text.size() > 3 * kMaxCheckedUnits || IsAscii(text) || CountUnits(text) > kMaxCheckedUnits;
 }
 
+constexpr uint64_t kOnes = 0x0101010101010101;
+constexpr uint64_t kTops = 0x8080808080808080;
+
+/// At the start of a file such a text would be cut off as a byte order mark.
+bool BeginsWithMark(std::string_view text) { return text::ByteOrderMarkBytes(text) > 0; }
+
+}  // namespace
+
 bool LooksLikeComment(std::string_view text) {
   const size_t first = text.find_first_not_of(" \t");
   return first != std::string_view::npos && text[first] == '#';
 }
-
-constexpr uint64_t kOnes = 0x0101010101010101;
-constexpr uint64_t kTops = 0x8080808080808080;
-
-}  // namespace
 
 CsvQuoting::CsvQuoting(const CsvOptions& options)
     : options_(options),
@@ -82,6 +88,13 @@ CsvQuoting::CsvQuoting(const CsvOptions& options)
                        text::IsDigit(options.null_literal->front());
   quotes_blank_only_ = quoting_ && !special && !literal && threshold_ > ' ';
   plain_temporal_ = quoting_ && !special && !literal && threshold_ <= '-';
+  const std::string null_text = options.null_literal.value_or("");
+  std::string marks = options.field_delimiter;
+  if (quoting_) marks += quote_;
+  if (options.escaping) marks += escape_;
+  plain_numbers_ =
+      marks.find_first_of(kNumberCharacters) == std::string::npos &&
+      (null_text.empty() || null_text.find_first_not_of(kNumberCharacters) != std::string::npos);
 }
 
 bool CsvQuoting::HasSpecial(std::string_view text) const {
@@ -146,12 +159,11 @@ CsvQuoting::Found CsvQuoting::Look(std::string_view text, bool) const {
 #endif
 
 CsvQuoting::Form CsvQuoting::FormOf(std::string_view text, bool readable, bool first_field) const {
-  if (!quoting_ || (first_field && options_.allow_comments) || threshold_ > 128)
-    return Form::kOther;
+  if (!quoting_ || threshold_ > 128) return Form::kOther;
+  if (first_field && (options_.allow_comments || BeginsWithMark(text))) return Form::kOther;
   const Found found = Look(text, readable);
   if (found.doubled) return Form::kOther;
-  const bool quoted = found.special || IsLong(text) ||
-                      (options_.null_literal.has_value() && text == *options_.null_literal);
+  const bool quoted = found.special || IsLong(text) || IsNullLiteral(text);
   return quoted ? Form::kQuoted : Form::kBare;
 }
 
@@ -167,18 +179,25 @@ bool CsvQuoting::HasSpecialWide(std::string_view text) const {
 
 bool CsvQuoting::Needed(std::string_view text) const {
   if (!quoting_) return false;
-  return IsLong(text) || HasSpecial(text) ||
-         (options_.null_literal.has_value() && text == *options_.null_literal);
+  return IsLong(text) || HasSpecial(text) || IsNullLiteral(text);
 }
 
-Status CsvQuoting::CheckUnquoted(std::string_view text, bool comment) const {
+bool CsvQuoting::MisreadBare(std::string_view number) const {
+  return IsNullLiteral(number) || number.find(options_.field_delimiter) != std::string_view::npos ||
+         (quoting_ && number.find(quote_) != std::string_view::npos) ||
+         (options_.escaping && number.find(escape_) != std::string_view::npos);
+}
+
+Status CsvQuoting::CheckUnquoted(std::string_view text, const char* skipped) const {
   const bool splits = text.find(options_.field_delimiter) != std::string_view::npos ||
                       text.find_first_of("\r\n") != std::string_view::npos;
   const bool escapes = options_.escaping && text.find(options_.escape) != std::string_view::npos;
-  if (!splits && !escapes && !comment) return {};
+  const bool null = !text.empty() && IsNullLiteral(text);
+  if (!splits && !escapes && !null && skipped == nullptr) return {};
   const char* what = splits    ? "contains the field delimiter or a line end"
                      : escapes ? "contains the escape character"
-                               : "begins with #";
+                     : null    ? "is the null literal"
+                               : skipped;
   return Status::DataError("The text \"" + Printable(text) + "\" " + what +
                            " and could not be read back without quotes. Remove '" +
                            options_.prefix + "disable-quote-character'.");
@@ -212,7 +231,8 @@ char* CsvQuoting::CopyQuoted(std::string_view text, char quote, char escape, cha
 
 Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBuffer* out) const {
   const bool comment = first_field && options_.allow_comments && LooksLikeComment(text);
-  if (Needed(text) || (quoting_ && comment)) {
+  const bool mark = first_field && BeginsWithMark(text);
+  if (Needed(text) || (quoting_ && (comment || mark))) {
     char* to = out->Room(text.size() * 2 + 2);
     *to++ = quote_;
     to = CopyQuoted(text, quote_, doubled_, to);
@@ -220,7 +240,10 @@ Status CsvQuoting::Write(std::string_view text, bool first_field, text::OutputBu
     out->SetEnd(to);
     return {};
   }
-  if (!quoting_) SLUICE_RETURN_NOT_OK(CheckUnquoted(text, comment));
+  if (!quoting_) {
+    const char* const skipped = comment ? "begins with #" : mark ? "begins with U+FEFF" : nullptr;
+    SLUICE_RETURN_NOT_OK(CheckUnquoted(text, skipped));
+  }
   char* to = out->Room(text.size());
   text::CopyShort(text.data(), text.size(), to);
   out->SetEnd(to + text.size());

@@ -9,6 +9,9 @@
 
 namespace sluice::formats::csv {
 
+/// With comments allowed, a record that begins with `text` is one.
+bool LooksLikeComment(std::string_view text);
+
 class CsvQuoting {
  public:
   explicit CsvQuoting(const CsvOptions& options);
@@ -27,6 +30,11 @@ class CsvQuoting {
   bool quotes_blank_only() const { return quotes_blank_only_; }
   /// No date or time without blank is ever quoted.
   bool plain_temporal() const { return plain_temporal_; }
+  /// No number or BOOLEAN has to be looked at: none can hold a character that the options make
+  /// special, nor be the null literal.
+  bool plain_numbers() const { return plain_numbers_; }
+  /// True when the text of a number or BOOLEAN, which Flink never quotes, would be read as another.
+  bool MisreadBare(std::string_view number) const;
   char quote() const { return quote_; }
 
  private:
@@ -38,9 +46,13 @@ class CsvQuoting {
     bool doubled;
   };
   Found Look(std::string_view text, bool readable) const;
+  bool IsNullLiteral(std::string_view text) const {
+    return options_.null_literal.has_value() && text == *options_.null_literal;
+  }
   bool HasSpecial(std::string_view text) const;
   bool HasSpecialWide(std::string_view text) const;
-  Status CheckUnquoted(std::string_view text, bool comment) const;
+  /// `skipped`: why a record that begins with `text` would be read otherwise, null when it is not.
+  Status CheckUnquoted(std::string_view text, const char* skipped) const;
   static char* CopyQuoted(std::string_view text, char quote, char escape, char* out);
 
   const CsvOptions& options_;
@@ -51,6 +63,7 @@ class CsvQuoting {
   uint32_t threshold_;  // Characters below it force quotes.
   bool quotes_blank_only_ = false;
   bool plain_temporal_ = false;
+  bool plain_numbers_ = false;
 };
 
 }  // namespace sluice::formats::csv

@@ -18,8 +18,6 @@ Needles StructureNeedles(const CsvOptions& options) {
 constexpr int kLeastRowsByHand = 16;
 constexpr size_t kLeastSimpleBytes = 256;
 
-bool IsBlank(char c) { return c == ' ' || c == '\t'; }
-
 }  // namespace
 
 /// Where the tokeniser stands within one call of Fill.

@@ -379,9 +379,11 @@ class DateReader final : public FileColumn {
     const std::vector<int64_t> values = ReadIntegers(days_.get(), presence.value_count);
     SLUICE_ASSIGN_OR_RETURN(BufferPtr buffer, Slots<int32_t>(presence.row_count));
     auto next = values.begin();
+    const bool hybrid = source_.calendar->hybrid_dates();
     for (int64_t row = 0; row < presence.row_count; ++row) {
       if (!presence.at(row)) continue;
-      const int64_t days = source_.hybrid_calendar ? HybridToProlepticDays(*next) : *next;
+      source_.calendar->TellOfDay(*next);
+      const int64_t days = hybrid ? HybridToProlepticDays(*next) : *next;
       ++next;
       if (days != static_cast<int32_t>(days)) {
         *bad_row = row;
@@ -442,7 +444,7 @@ class TimestampReader final : public FileColumn {
   Moment Shifted(Moment moment) const {
     if (!stored_instants_ && !source_.writer_zone.is_utc())
       moment.seconds += source_.writer_zone.OffsetSecondsAt(moment.seconds);
-    if (source_.hybrid_calendar) {
+    if (source_.calendar->hybrid_times()) {
       const int64_t days = FloorDiv(moment.seconds, kSecondsPerDay);
       moment.seconds += (HybridToProlepticDays(days) - days) * kSecondsPerDay;
     }

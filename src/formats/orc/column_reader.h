@@ -10,6 +10,7 @@
 
 #include "common/result.h"
 #include "formats/orc/block_stream.h"
+#include "formats/orc/calendar.h"
 #include "formats/orc/metadata.h"
 #include "formats/orc/orc_schema.h"
 #include "types/time_zone.h"
@@ -22,7 +23,7 @@ struct StripeSource {
   StripeFooter footer;
   std::map<std::pair<uint64_t, StreamKind>, std::shared_ptr<arrow::Buffer>> streams;
   std::shared_ptr<const BlockCodec> codec;
-  bool hybrid_calendar = false;
+  const FileCalendar* calendar = nullptr;
   TimeZone writer_zone;   // Of wall times.
   TimeZone session_zone;  // Between wall times and instants, when file and table differ.
   arrow::MemoryPool* pool = nullptr;

@@ -10,8 +10,6 @@ namespace {
 
 constexpr uint64_t kBloomFiltersOfUtf8 = 1;  // Texts hashed as UTF-8, times in UTC.
 constexpr std::string_view kMagic = "ORC";
-// Names of the ORC project's own writers are below; readers take others for newer than themselves.
-constexpr uint64_t kWriterId = 1000;
 // ORC-14, the newest known: nothing of the older writers' mistakes has to be corrected for.
 constexpr uint64_t kWriterVersion = 9;
 constexpr size_t kMostTypes = 100'000;
@@ -273,8 +271,7 @@ std::string SerializeFooter(const Footer& footer) {
     out.Message(7, inner);
   }
   out.Number(8, footer.row_index_stride);
-  out.Number(9, kWriterId);
-  if (footer.writer != 0) out.Number(9, footer.writer);
+  out.Number(9, footer.writer);
   out.Number(11, static_cast<uint64_t>(footer.calendar));
   out.Bytes(12, "sluice 0.1.0");
   return out.bytes();

@@ -30,9 +30,11 @@ struct StripeInfo {
   uint64_t row_count = 0;
 };
 
-/// Of Footer::writer. The library for C++ knows no other calendar than the proleptic Gregorian one
-/// and does not say so.
-constexpr uint64_t kCppWriter = 1;
+/// Of Footer::writer. The libraries for other languages than Java know no other calendar than the
+/// proleptic Gregorian one and do not say so.
+constexpr uint64_t kJavaWriter = 0;
+// The ORC project's own numbers are below; readers take others for newer than themselves.
+constexpr uint64_t kSluiceWriter = 1000;
 
 enum class Calendar : uint8_t { kUnknown = 0, kHybrid = 1, kProleptic = 2 };
 
@@ -44,7 +46,7 @@ struct Footer {
   std::vector<ColumnStatistics> statistics;  // Of the file, by column id; for writing.
   uint64_t row_index_stride = 0;
   Calendar calendar = Calendar::kUnknown;
-  uint64_t writer = 0;  // kCppWriter: the C++ library, pyarrow's too.
+  uint64_t writer = kJavaWriter;
 };
 
 enum class StreamKind : uint8_t {

@@ -80,6 +80,7 @@ Status OrcFile::LoadTail() {
       bytes.substr(postscript.metadata_bytes, postscript.footer_bytes), kMostTailContent);
   if (!footer.ok()) return Damaged("its footer cannot be read, " + footer.status().message());
   SLUICE_ASSIGN_OR_RETURN(footer_, ParseFooter(*footer));
+  calendar_ = FileCalendar(footer_, options_, schema_.physical);
   // Statistics that cannot be read prove nothing; the rows can.
   const auto metadata =
       codec_->DecodeAll(bytes.substr(0, postscript.metadata_bytes), kMostTailContent);
@@ -183,7 +184,7 @@ Result<std::unique_ptr<BulkFile::Rows>> OrcFile::ReadPart(int part,
   auto source = std::make_unique<StripeSource>();
   source->types = &footer_.types;
   source->codec = codec_;
-  source->hybrid_calendar = hybrid_calendar();
+  source->calendar = &calendar_;
   source->session_zone = session_zone_;
   source->pool = pool_;
   const auto load = [&]() -> Status {

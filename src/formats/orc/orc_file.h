@@ -9,6 +9,7 @@
 #include <arrow/io/interfaces.h>
 
 #include "formats/format.h"
+#include "formats/orc/calendar.h"
 #include "formats/orc/column_reader.h"
 #include "formats/orc/metadata.h"
 #include "formats/orc/orc_options.h"
@@ -50,11 +51,6 @@ class OrcFile final : public BulkFile {
     const auto most = static_cast<uint64_t>(row_count(part));
     return static_cast<int64_t>(std::min(footer_.row_index_stride, most));
   }
-  bool hybrid_calendar() const {
-    return footer_.calendar == Calendar::kHybrid ||
-           (footer_.calendar == Calendar::kUnknown && footer_.writer != kCppWriter &&
-            options_.unmarked_is_hybrid);
-  }
   Result<std::shared_ptr<arrow::Buffer>> ReadBytes(uint64_t offset, uint64_t length) const;
   Result<StripeFooter> ReadStripeFooter(const StripeInfo& stripe) const;
   Status LoadStreams(const StripeInfo& stripe, bool with_row_indexes, StripeSource* source) const;
@@ -68,6 +64,7 @@ class OrcFile final : public BulkFile {
   const TimeZone session_zone_;
   std::shared_ptr<const BlockCodec> codec_;
   Footer footer_;
+  FileCalendar calendar_;
   uint64_t writer_version_ = 0;
   std::vector<std::vector<ColumnStatistics>> stripe_statistics_;  // By stripe and column id.
   std::vector<ReadNode> nodes_;

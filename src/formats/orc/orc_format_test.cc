@@ -1,5 +1,6 @@
 #include "formats/orc/orc_format.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/log.h"
 #include "common/random.h"
 #include "expr/builder.h"
 #include "formats/orc/block_stream.h"
@@ -301,22 +303,75 @@ TEST(OrcCalendarTest, FilesAreReadByTheirFlagAndOursIsProleptic) {
   EXPECT_EQ(Texts(schema, *ReadFile(bytes, schema), 0)[0], "0001-01-01");
   EXPECT_EQ(Texts(schema, *ReadFile(bytes, schema), 1)[0], "0001-01-01 00:00:00.000000");
   for (const Calendar calendar : {Calendar::kHybrid, Calendar::kUnknown}) {
-    const std::string foreign =
-        Changed(bytes, [&](Tail* tail) { tail->footer.calendar = calendar; });
+    const std::string foreign = Changed(bytes, [&](Tail* tail) {
+      tail->footer.calendar = calendar;
+      tail->footer.writer = kJavaWriter;
+    });
     const auto read = ReadFile(foreign, schema);
     EXPECT_EQ(Texts(schema, *read, 0)[1], "0001-01-01");
     EXPECT_EQ(Texts(schema, *read, 1)[1], "0001-01-01 00:00:00.000000");
   }
-  const std::string unmarked =
-      Changed(bytes, [&](Tail* tail) { tail->footer.calendar = Calendar::kUnknown; });
+  const std::string unmarked = Changed(bytes, [&](Tail* tail) {
+    tail->footer.calendar = Calendar::kUnknown;
+    tail->footer.writer = kJavaWriter;
+  });
   const auto read = ReadFile(unmarked, schema, {{"proleptic.gregorian.default", "true"}});
   EXPECT_EQ(Texts(schema, *read, 0)[0], "0001-01-01");
-  const std::string of_cpp = Changed(bytes, [&](Tail* tail) {
-    tail->footer.calendar = Calendar::kUnknown;
-    tail->footer.writer = kCppWriter;
+  // C++, Presto, Go, Trino, CUDF.
+  for (const uint64_t writer : {uint64_t{1}, uint64_t{2}, uint64_t{3}, uint64_t{4}, uint64_t{5}}) {
+    const std::string foreign = Changed(bytes, [&](Tail* tail) {
+      tail->footer.calendar = Calendar::kUnknown;
+      tail->footer.writer = writer;
+    });
+    EXPECT_EQ(Texts(schema, *ReadFile(foreign, schema), 0)[0], "0001-01-01") << writer;
+    EXPECT_EQ(Texts(schema, *ReadFile(foreign, schema), 1)[0], "0001-01-01 00:00:00.000000");
+  }
+}
+
+std::vector<std::string> LoggedBy(const std::function<void()>& action) {
+  std::vector<std::string> lines;
+  SetLogSink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  action();
+  SetLogSink(nullptr);
+  return lines;
+}
+
+// A file of Flink 2.3 with DATE in the proleptic calendar, TIMESTAMP in the hybrid one, and no word
+// of either.
+TEST(OrcTimesTest, OldDaysOfFlink) {
+  const Schema schema({{"id", SqlType::Int()},
+                       {"d", SqlType::Date()},
+                       {"t", SqlType::Timestamp(3)},
+                       {"a", SqlType::Array(SqlType::Date())}});
+  std::ifstream file("tests/data/golden/orc_old_days/files/old_days/part-0", std::ios::binary);
+  const std::string bytes(std::istreambuf_iterator<char>(file), {});
+  ASSERT_GT(bytes.size(), 0u);
+  const auto texts = [&](int column, const OptionMap& options = {}) {
+    std::vector<std::string> found = Texts(schema, *ReadFile(bytes, schema, options), column);
+    std::sort(found.begin(), found.end());
+    return found;
+  };
+  std::vector<std::string> assumed;
+  const auto told = LoggedBy([&] {
+    assumed = texts(1);
+    EXPECT_EQ(texts(1), assumed);  // Told once.
   });
-  EXPECT_EQ(Texts(schema, *ReadFile(of_cpp, schema), 0)[0], "0001-01-01");
-  EXPECT_EQ(Texts(schema, *ReadFile(of_cpp, schema), 1)[0], "0001-01-01 00:00:00.000000");
+  EXPECT_THAT(assumed, ElementsAre("0001-01-03", "1582-09-24", "1582-10-15", "2020-02-29", "NULL"));
+  EXPECT_THAT(told,
+              ElementsAre(AllOf(HasSubstr("`d` DATE"),
+                                HasSubstr("'orc.proleptic.gregorian.default.dates' = 'true'"))));
+  const std::vector<std::string> days = {"0001-01-01", "1582-10-04", "1582-10-15", "2020-02-29",
+                                         "NULL"};
+  EXPECT_TRUE(LoggedBy([&] {
+                EXPECT_EQ(texts(1, {{"proleptic.gregorian.default.dates", "true"}}), days);
+                EXPECT_EQ(texts(1, {{"proleptic.gregorian.default", "true"}}), days);
+                EXPECT_EQ(texts(1, {{"proleptic.gregorian.default.dates", "false"},
+                                    {"proleptic.gregorian.default", "true"}}),
+                          assumed);
+              }).empty());
+  EXPECT_THAT(texts(2, {{"proleptic.gregorian.default.dates", "true"}}),
+              ElementsAre("0001-01-01 00:00:00.500", "1582-10-04 12:00:00.000",
+                          "1582-10-15 00:00:00.000", "2020-02-29 23:59:59.999", "NULL"));
 }
 
 // Rule 11.2.

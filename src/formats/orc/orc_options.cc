@@ -19,8 +19,12 @@ const OptionSpec kSpecs[] = {
     {"dictionary.key.threshold", OptionType::kDouble, "0.8",
      "Most distinct texts a value with which a dictionary is written; 0: never."},
     {"proleptic.gregorian.default", OptionType::kBoolean, "false",
-     "Reading files that do not tell their calendar, of other libraries than that for C++ (and "
-     "pyarrow): proleptic Gregorian (true: files of Hive 3.1) or hybrid (false: all others)."},
+     "Reading files of the library for Java that do not tell their calendar: dates and times "
+     "before "
+     "1582-10-15 are proleptic Gregorian (true: files of Hive 3.1) or hybrid (false)."},
+    {"proleptic.gregorian.default.dates", OptionType::kBoolean, "",
+     "The same for DATE alone, which Flink writes proleptic and its timestamps hybrid (true: files "
+     "of Flink). As 'orc.proleptic.gregorian.default' unless given."},
     {"block.size", OptionType::kLong, "268435456",
      "Accepted for compatibility: stripes are not padded to blocks of HDFS."},
     {"block.padding", OptionType::kBoolean, "true", "Accepted for compatibility, as block.size."},
@@ -54,7 +58,13 @@ class Parser {
     SLUICE_RETURN_NOT_OK(ParseBloomFilters(&parsed));
     SLUICE_RETURN_NOT_OK(Share("block.padding.tolerance").status());
     SLUICE_ASSIGN_OR_RETURN(const bool proleptic, reader_.Boolean("proleptic.gregorian.default"));
-    parsed.unmarked_is_hybrid = !proleptic;
+    parsed.unmarked_times_are_hybrid = !proleptic;
+    for (const std::string_view key :
+         {"proleptic.gregorian.default.dates", "proleptic.gregorian.default"}) {
+      if (!reader_.Has(key) || parsed.unmarked_dates_are_hybrid) continue;
+      SLUICE_ASSIGN_OR_RETURN(const bool proleptic_dates, reader_.Boolean(key));
+      parsed.unmarked_dates_are_hybrid = !proleptic_dates;
+    }
     SLUICE_RETURN_NOT_OK(OneOf("encoding.strategy", {"SPEED", "COMPRESSION"}));
     SLUICE_RETURN_NOT_OK(OneOf("compression.strategy", {"SPEED", "COMPRESSION"}));
     parsed.thorough_compression =

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +24,10 @@ struct OrcOptions {
   double dictionary_threshold = 0.8;
   std::vector<std::string> bloom_columns;  // With a bloom filter a stride.
   double bloom_share = 0.05;               // Of false answers.
-  /// Files that do not tell their calendar count old dates in the hybrid one.
-  bool unmarked_is_hybrid = true;
+  /// Files that do not tell their calendar count old times in the hybrid one, and DATE; the latter
+  /// nullopt when no option says so.
+  bool unmarked_times_are_hybrid = true;
+  std::optional<bool> unmarked_dates_are_hybrid;
 };
 
 /// Keys without prefix: the names of ORC's own configuration.

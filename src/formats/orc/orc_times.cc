@@ -55,7 +55,6 @@ Moment FromStored(const StoredTime& stored, int64_t base_seconds) {
 }
 
 int64_t HybridToProlepticDays(int64_t days) {
-  constexpr int64_t kFirstGregorianDay = DaysFromCivil(1582, 10, 15);
   // Outside this range of years nothing is a date, and the arithmetic below would overflow.
   constexpr int64_t kMostDays = int64_t{1} << 40;
   if (days >= kFirstGregorianDay || days < -kMostDays) return days;

@@ -11,6 +11,9 @@ namespace sluice::formats::orc_format {
 /// 2015-01-01 00:00:00 in seconds since 1970: stored seconds count from it.
 constexpr int64_t kBaseSeconds = 1'420'070'400;
 
+/// 1582-10-15, the first day of the Gregorian calendar, since 1970.
+constexpr int64_t kFirstGregorianDay = -141'427;
+
 /// A time as its two streams hold it.
 struct StoredTime {
   int64_t seconds = 0;  // Since 2015, in the writer's zone for a wall time.

@@ -55,6 +55,7 @@ OrcWriter::OrcWriter(const OrcOptions& options, const Schema& schema, EncodeSett
   footer_.types = MakeOrcTypes(schema);
   footer_.statistics.resize(footer_.types.size());
   footer_.calendar = Calendar::kProleptic;
+  footer_.writer = kSluiceWriter;
   footer_.row_index_stride =
       options.row_index ? static_cast<uint64_t>(options.row_index_stride) : 0;
   root_ = MakeRootWriter(Types(schema), footer_.types, &settings_);

@@ -33,7 +33,6 @@ struct HashedForm {
 };
 
 std::optional<uint64_t> HashOfDay(int32_t day, const HashedForm& form) {
-  constexpr int32_t kFirstGregorianDay = -141'427;  // 1582-10-15.
   if (form.type.kind != OrcKind::kDate || (form.hybrid && day < kFirstGregorianDay))
     return std::nullopt;
   return HashOfInteger(day);
@@ -172,7 +171,8 @@ class StrideJudge {
     const StripeBounds stripe(file_, part_);
     const auto rows = static_cast<int64_t>(stripe_.row_count);
     const HashedForm form{type, file_.schema_.physical.column(columns[0]).type,
-                          file_.hybrid_calendar(),
+                          type.kind == OrcKind::kDate ? file_.calendar_.hybrid_dates()
+                                                      : file_.calendar_.hybrid_times(),
                           file_.writer_version_ >= kFirstExactVersion && WritesInUtc()};
     for (size_t i = 0; i < may_match->size(); ++i) {
       const int64_t begin = static_cast<int64_t>(i) * stride_rows_;

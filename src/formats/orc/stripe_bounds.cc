@@ -76,7 +76,7 @@ ColumnFacts StripeBounds::Facts(int column) const {
     if (bounds->null_count > 0 && !statistics.has_null) return facts;
   }
   facts.null_count = bounds->null_count;
-  const bool plain_dates = type.kind() == TypeKind::kDate && !file_.hybrid_calendar();
+  const bool plain_dates = type.kind() == TypeKind::kDate && !file_.calendar_.hybrid_dates();
   if (type.is_integer() || plain_dates) facts.min_max = bounds->min_max;
   return facts;
 }
@@ -98,7 +98,6 @@ std::optional<pruning::ColumnBounds> StripeBounds::Of(int column,
 
 ArrayPtr StripeBounds::MinMax(const SqlType& type, const OrcType& file_type,
                               const ColumnStatistics& statistics) const {
-  const bool hybrid = file_.hybrid_calendar();
   switch (type.kind()) {
     case TypeKind::kTinyint:
     case TypeKind::kSmallint:
@@ -110,6 +109,8 @@ ArrayPtr StripeBounds::MinMax(const SqlType& type, const OrcType& file_type,
     }
     case TypeKind::kDate: {
       if (file_type.kind != OrcKind::kDate || !statistics.integers) return nullptr;
+      file_.calendar_.TellOfDay(statistics.integers->min);
+      const bool hybrid = file_.calendar_.hybrid_dates();
       const auto day = [hybrid](int64_t value) {
         return static_cast<int32_t>(hybrid ? HybridToProlepticDays(value) : value);
       };
@@ -140,7 +141,7 @@ ArrayPtr StripeBounds::MinMax(const SqlType& type, const OrcType& file_type,
       if (!statistics.moments || instants != (type.kind() == TypeKind::kTimestampLtz))
         return nullptr;
       Range<Moment> range = *statistics.moments;
-      if (hybrid) {
+      if (file_.calendar_.hybrid_times()) {
         Move(&range.min);
         Move(&range.max);
       }

@@ -369,6 +369,48 @@ TEST(ParquetReaderTest, ValuesThatDoNotFitNameColumnRowGroupAndRows) {
               AllOf(HasSubstr("0001-01-01"), HasSubstr("nanoseconds"), HasSubstr("'t'")));
 }
 
+// As in ORC and Avro, and at every level.
+TEST(ParquetReaderTest, NullsWhereTheTableAllowsNone) {
+  const SqlType strict = SqlType::Int().NotNull();
+  const auto row_of = [](const SqlType& x) {
+    return SqlType::Row({{"x", x}, {"y", SqlType::Int()}});
+  };
+  const auto times = [](bool nullable) { return SqlType::Timestamp(3).WithNullable(nullable); };
+  struct Case {
+    SqlType file;
+    SqlType table;
+    const char* good;
+    const char* bad;  // In its third row.
+  };
+  const Case cases[] = {
+      {SqlType::Int(), strict, "[1, 2, 3]", "[1, 2, null]"},
+      {times(true), times(false), "[1, 2, 3]", "[1, 2, null]"},
+      {row_of(SqlType::Int()), row_of(strict), "[[1, null], null, [2, 2]]",
+       "[[1, 1], null, [null, 2]]"},
+      {row_of(SqlType::Int()).NotNull(), row_of(SqlType::Int()).NotNull(), "[[null, null], [1, 1]]",
+       nullptr},
+      {SqlType::Array(SqlType::Int()), SqlType::Array(strict), "[[1], null, []]",
+       "[[1, 2], null, [null]]"},
+      {SqlType::Map(SqlType::String(), SqlType::Int()), SqlType::Map(SqlType::String(), strict),
+       "[[[\"a\", 1]], null, []]", "[[[\"a\", 1]], [], [[\"b\", 1], [\"c\", null]]]"},
+      {SqlType::Array(row_of(SqlType::Int())), SqlType::Array(row_of(strict)),
+       "[[[1, 1], null], null, []]", "[[[1, 1]], [null], [[2, 2], [null, 1]]]"},
+  };
+  for (const Case& c : cases) {
+    const Schema file = NumberedSchema({c.file});
+    const Schema table = NumberedSchema({c.table});
+    const std::string good = *WriteFile(file, {BatchFromJson(file, {c.good})});
+    EXPECT_TRUE(ReadFile(good, table).ok()) << c.table.ToString();
+    if (c.bad == nullptr) continue;
+    const std::string bad = *WriteFile(file, {BatchFromJson(file, {c.bad})});
+    EXPECT_TRUE(ReadFile(bad, file).ok());
+    EXPECT_THAT(ReadFile(bad, table).status().ToString(),
+                AllOf(HasSubstr("Cannot read column 'c0' in row group 0, row 3."),
+                      HasSubstr("A value is NULL, but the table declares " + c.table.ToString())))
+        << c.table.ToString();
+  }
+}
+
 TEST(ParquetReaderTest, RowGroupsOfNoRowsAndEmptyProjections) {
   const Schema schema({{"a", SqlType::Int()}});
   const Batch two = BatchFromJson(schema, {"[1, 2]"});

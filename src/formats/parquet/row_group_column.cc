@@ -6,6 +6,7 @@
 #include <arrow/util/byte_size.h>
 #include <parquet/exception.h>
 
+#include "formats/parquet/forbidden_nulls.h"
 #include "formats/parquet/storage_error.h"
 #include "types/arrow_status.h"
 
@@ -148,7 +149,12 @@ Result<std::shared_ptr<arrow::Array>> RowGroupColumn::ReadArray() {
                                 ? int96_column_->Read(row_count, &wall_clock_, pool_)
                                 : ReadConverter(&wall_clock_, pool_)
                                       .Convert(batch->column(0), plan_.type, traits, &bad_row);
-  if (values.ok()) return values;
+  if (values.ok()) {
+    bad_row = FindForbiddenNull(**values, plan_.type);
+    if (bad_row < 0) return values;
+    values = Status::DataError("A value is NULL, but the table declares " + plan_.type.ToString() +
+                               ". Declare it without NOT NULL");
+  }
   std::string where =
       "Cannot read column '" + plan_.name + "' in row group " + std::to_string(part_) + ", ";
   where += bad_row >= 0 ? "row " + std::to_string(RowAt(read_rows_ + bad_row) + 1)

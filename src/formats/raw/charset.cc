@@ -116,18 +116,18 @@ bool Charset::DecodeUtf16(std::string_view bytes, bool replace, std::string* out
                  });
 }
 
-void Charset::Encode(std::string_view text, std::string* out) {
+bool Charset::Encode(std::string_view text, bool replace, std::string* out) {
   if (utf8_) {
     out->append(text);
-    return;
+    return true;
   }
   if (utf16_) out->append("\xFE\xFF");
-  const bool converted = Convert(from_utf8_, text, out, [&](std::string_view rest) -> size_t {
+  return Convert(from_utf8_, text, out, [&](std::string_view rest) -> size_t {
+    if (!replace) return 0;
     if (utf16_ || !fits_lines_) out->append(1, '\0');
     out->append(1, '?');
     return std::min(Utf8Size(rest.front()), rest.size());
   });
-  static_cast<void>(converted);  // Never gives up.
 }
 
 }  // namespace sluice::formats::raw

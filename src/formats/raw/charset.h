@@ -25,8 +25,9 @@ class Charset {
   /// Appends UTF-8. False when `bytes` are not of this set; with `replace` such bytes become
   /// U+FFFD.
   bool Decode(std::string_view bytes, bool replace, std::string* out);
-  /// Appends the bytes of UTF-8 `text`; characters that the set does not have become '?'.
-  void Encode(std::string_view text, std::string* out);
+  /// Appends the bytes of UTF-8 `text`. False when the set does not have all its characters; with
+  /// `replace` those become '?'.
+  bool Encode(std::string_view text, bool replace, std::string* out);
 
  private:
   Charset() = default;

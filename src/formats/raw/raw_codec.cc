@@ -211,17 +211,27 @@ Status RawEncoder::AppendValue(int64_t row, std::string* out) {
     }
     out->append(value, fixed);
   } else if (column_.type().is_character()) {
-    charset_->Encode(column_.text(row), out);
+    if (!charset_->Encode(column_.text(row), options_.replace_malformed, out)) {
+      out->resize(before);
+      return Status::DataError("Column `" + name_ + "` holds a character that " + charset_->name() +
+                               " does not have: \"" + Printable(column_.text(row)) + "\". '" +
+                               options_.prefix +
+                               "malformed-text' = 'replace' writes ? in its place.");
+    }
   } else {
     out->append(column_.text(row));
   }
   if (!file) return {};
-  if (out->find('\n', before) != std::string::npos) {
-    const std::string text = Printable(std::string_view(*out).substr(before));
+  const std::string_view written = std::string_view(*out).substr(before);
+  const bool cut = written.find('\n') != std::string_view::npos;
+  if (cut || written.ends_with('\r')) {
+    const std::string text = Printable(written);
     out->resize(before);
-    return Status::DataError("Column `" + name_ +
-                             "` holds a line feed (0A), which would cut the raw record in two: \"" +
-                             text + "\".");
+    return Status::DataError("Column `" + name_ + "` " +
+                             (cut ? "holds a line feed (0A), which would cut the raw record in two"
+                                  : "ends with a carriage return (0D), which would be read as part "
+                                    "of the line end") +
+                             ": \"" + text + "\".");
   }
   out->push_back('\n');
   return {};

@@ -100,6 +100,19 @@ TEST(RawFormat, CharacterSets) {
                 "'big-endian' and 'little-endian'."));
 }
 
+TEST(RawFormat, CharactersThatTheCharsetLacks) {
+  const auto rows = Decoder(SqlType::String(), {})
+                        ->DecodeMessages(std::vector<std::string_view>{"caf\u00E9", "5\u20AC"});
+  const auto encode = [&](const OptionMap& options, int64_t row) {
+    return Encode(SqlType::String(), options, Framing::kMessage, rows->rows.Slice(row, 1));
+  };
+  EXPECT_EQ(*encode({{"charset", "ISO-8859-1"}}, 0), "caf\xE9");
+  EXPECT_THAT(encode({{"charset", "ISO-8859-1"}}, 1).status().message(),
+              ::testing::AllOf(HasSubstr("a character that ISO-8859-1 does not have"),
+                               HasSubstr("'raw.malformed-text' = 'replace'")));
+  EXPECT_EQ(*encode({{"charset", "ISO-8859-1"}, {"malformed-text", "replace"}}, 1), "5?");
+}
+
 TEST(RawFormat, WhatFilesCannotHold) {
   const auto messages = std::vector<std::string_view>{"a\nb", std::string_view()};
   const auto rows = Decoder(SqlType::String(), {})->DecodeMessages(messages);
@@ -110,6 +123,15 @@ TEST(RawFormat, WhatFilesCannotHold) {
       Encode(SqlType::String(), {}, Framing::kFile, rows->rows.Slice(1, 1)).status().message(),
       HasSubstr("is NULL"));
   EXPECT_EQ(*Encode(SqlType::String(), {}, Framing::kMessage, rows->rows), "a\nb");
+  // Of a line end 0D 0A nothing belongs to the value.
+  for (const SqlType& type : {SqlType::String(), SqlType::Bytes()}) {
+    const auto returns =
+        Decoder(type, {})->DecodeMessages(std::vector<std::string_view>{"a\r", "\ra"});
+    EXPECT_THAT(Encode(type, {}, Framing::kFile, returns->rows).status().message(),
+                HasSubstr("ends with a carriage return (0D)"));
+    EXPECT_EQ(*Encode(type, {}, Framing::kFile, returns->rows.Slice(1, 1)), "\ra\n");
+    EXPECT_EQ(*Encode(type, {}, Framing::kMessage, returns->rows), "a\r\ra");
+  }
   EXPECT_FALSE(Decoder(SqlType::Int(), {})->DecodeChunk("abcd\n", true).ok());
   EXPECT_FALSE(kRawFormat
                    .validate_files(Options(kRawFormat, {{"charset", "UTF-16"}}),

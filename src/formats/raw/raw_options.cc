@@ -15,7 +15,8 @@ const OptionSpec kSpecs[] = {
     {"malformed-text",
      OptionType::kEnum,
      "fail",
-     "Bytes that are not of the character set: fail, or replace by U+FFFD.",
+     "Bytes that are not of the character set when reading, characters that it lacks when writing: "
+     "fail, or replace by U+FFFD and '?'.",
      {"fail", "replace"}},
 };
 
