@@ -555,26 +555,27 @@ Status FileCommitter::StartRecording(
   for (const PolicyKind kind : plan_->commit.policies) {
     if (kind == PolicyKind::kSuccessFile) record->marker = plan_->commit.success_file_name;
   }
-  record_paths_.push_back(RecordPath(root_, *record));
   std::vector<std::string> fold;
-  if (record_paths_.size() >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  if (record_paths_.size() + 1 >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  const bool folded = !fold.empty();
   auto status = std::make_shared<Status>();
   io_->Submit(
       [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
-       fence = context().fence, first = std::exchange(first_record_, false)] {
+       fence = context().fence, first = std::exchange(first_record_, false)]() mutable {
         SLUICE_CRASH_POINT("sink.before_record");
         *status = CheckFence(fence);
-        if (status->ok() && first) {
-          *status = SweepUnfinishedRecords(*file_system, root, record->lineage);
-        }
         if (!status->ok()) return;
-        *status = first ? WriteRecordAgain(*file_system, root, *record)
+        *status = first ? WriteFirstRecord(*file_system, root, record.get())
                         : WriteRecord(*file_system, root, *record);
-        if (status->ok()) *status = FoldRecords(*file_system, fold);
+        if (status->ok() && !fold.empty()) {
+          fold.push_back(RecordPath(root, *record));
+          *status = FoldRecords(*file_system, fold);
+        }
         SLUICE_CRASH_POINT("sink.after_record");
       },
-      [this, record, committed, status]() -> Status {
+      [this, record, committed, status, folded]() -> Status {
         if (!status->ok()) return *status;
+        if (!folded) record_paths_.push_back(RecordPath(root_, *record));
         recorder_->Written(*record);
         return FinishCheckpoint(*committed);
       });
