@@ -278,13 +278,13 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
         for number, (point, parallelism) in enumerate(rounds):
             process = self.start(self.script(parallelism, self.per_second), point)
             try:
-                code = process.wait(90 if point else self.chance.uniform(0.3, 2.0))
+                code = process.wait(self.options.patience if point else self.chance.uniform(0.3, 2.0))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
                 code = None
                 if point:
-                    raise Failure(f"the crash point {point} was not reached within 90 s")
+                    raise Failure(f"the crash point {point} was not reached within {self.options.patience} s")
             if code == 0:
                 raise Failure(f"the stream ended in round {number + 1} of {len(rounds)}: too few rows")
             if code not in (None, -signal.SIGKILL):
@@ -297,7 +297,7 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
     def finish(self):
         """Lets the job end, and looks for every row."""
         # The rest in a hurry, at the width that was not the last.
-        code = self.start(self.script(2, 100 * self.per_second), None).wait(180)
+        code = self.start(self.script(2, 100 * self.per_second), None).wait(2 * self.options.patience)
         if code != 0:
             raise Failure(f"the last start ended with {code}")
         self.check(final=True)
@@ -353,6 +353,7 @@ def main(place, forms, rows, per_second, kills=4, times=1, look_every=1):
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--look-every", type=int, default=look_every, help="read all files after every n-th kill")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--patience", type=int, default=90, help="seconds that a crash point may take (longer on a busy machine)")
     parser.add_argument("--keep", action="store_true", help="keep the files of the run")
     parser.add_argument("--one-by-one", action="store_true", help="a job for each table, killed at each of its crash points at parallelism 1 and 2")
     options = parser.parse_args()

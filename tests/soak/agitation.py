@@ -20,7 +20,7 @@ class Agitated(Matrix):
     """One episode after the other: `begin_episode` spoils something, `end_episode` lets it heal. Every fifth episode ends with a kill."""
 
     def __init__(self, place_type, seed, episodes, forms=FORMS, per_second=100):
-        options = argparse.Namespace(seed=seed)
+        options = argparse.Namespace(seed=seed, patience=300)
         # Some three seconds an episode, and half as much to spare.
         super().__init__(place_type, combinations(forms), 5 * episodes * per_second, per_second, options)
         self.episodes = episodes
