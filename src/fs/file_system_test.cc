@@ -226,6 +226,40 @@ TEST_P(FileSystemContract, DamagedHandlesAreRefused) {
   }
 }
 
+TEST(PublishHandleTest, KnowsHiddenPathsOfAllKinds) {
+  const Publisher::HandleInfo part{.final_path = "/lake/dt=1/part-7",
+                                   .hidden_path = HiddenPartPath("/lake/dt=1/part-7", "tag"),
+                                   .length_bytes = 9};
+  EXPECT_EQ(part.hidden_path, "/lake/dt=1/.part-7.inprogress.tag");
+  const Publisher::HandleInfo other{
+      .final_path = "/a/b", .hidden_path = "/elsewhere/.b", .length_bytes = 7};
+  for (const auto& info : {part, other}) {
+    const auto read = DecodePublishHandle(EncodePublishHandle(info));
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    EXPECT_EQ(read->final_path, info.final_path);
+    EXPECT_EQ(read->hidden_path, info.hidden_path);
+    EXPECT_EQ(read->length_bytes, info.length_bytes);
+  }
+  // The directory and the name stand in it once.
+  EXPECT_LT(EncodePublishHandle(part).size(), 70u);
+}
+
+TEST(PublishHandleTest, ReadsTheFirstVersion) {
+  // Both paths in full.
+  const std::string_view hex =
+      "534c50480104000000000000002f612f6214000000000000002f612f2e622e696e70726f67726573732e746167"
+      "0700000000000000ae13ff7000000000";
+  std::string handle;
+  for (size_t i = 0; i < hex.size(); i += 2) {
+    handle.push_back(static_cast<char>(std::stoi(std::string(hex.substr(i, 2)), nullptr, 16)));
+  }
+  const auto read = DecodePublishHandle(handle);
+  ASSERT_TRUE(read.ok()) << read.status().ToString();
+  EXPECT_EQ(read->final_path, "/a/b");
+  EXPECT_EQ(read->hidden_path, "/a/.b.inprogress.tag");
+  EXPECT_EQ(read->length_bytes, 7);
+}
+
 TEST_P(FileSystemContract, FilesAndFolders) {
   EXPECT_EQ(fs().Stat(Path("nothing")).status().code(), StatusCode::kNotFound);
   EXPECT_EQ(fs().List(Path("nothing")).status().code(), StatusCode::kNotFound);

@@ -9,7 +9,10 @@ namespace sluice::fs {
 namespace {
 
 constexpr std::string_view kMagic = "SLPH";
-constexpr char kVersion = 1;
+/// Both paths in full. Written where the hidden one is no HiddenPartPath() only.
+constexpr char kVersionOfPaths = 1;
+/// The final path and the attempt: tens of thousands of them wait to be published.
+constexpr char kVersion = 2;
 
 void PutU64(uint64_t value, std::string* out) {
   for (int shift = 0; shift < 64; shift += 8) out->push_back(static_cast<char>(value >> shift));
@@ -56,11 +59,21 @@ struct Cursor {
 
 }  // namespace
 
+std::string HiddenPartPath(const std::string& final_path, std::string_view attempt) {
+  const std::string_view name = std::string_view(final_path).substr(final_path.rfind('/') + 1);
+  std::string hidden = ".";
+  hidden.append(name).append(".inprogress.").append(attempt);
+  return JoinPath(ParentPath(final_path), hidden);
+}
+
 std::string EncodePublishHandle(const Publisher::HandleInfo& info) {
+  const std::string begin = HiddenPartPath(info.final_path, "");
+  const bool is_short = info.hidden_path.starts_with(begin);
+  const std::string_view hidden(info.hidden_path);
   std::string handle(kMagic);
-  handle.push_back(kVersion);
+  handle.push_back(is_short ? kVersion : kVersionOfPaths);
   PutText(info.final_path, &handle);
-  PutText(info.hidden_path, &handle);
+  PutText(is_short ? hidden.substr(begin.size()) : hidden, &handle);
   PutU64(static_cast<uint64_t>(info.length_bytes), &handle);
   PutU64(Checksum(handle), &handle);
   return handle;
@@ -71,10 +84,11 @@ Result<Publisher::HandleInfo> DecodePublishHandle(std::string_view handle) {
     return Status::Corrupt("The handle of a part file in the checkpoint is not one (" +
                            std::to_string(handle.size()) + " bytes without its mark).");
   }
-  if (handle[kMagic.size()] != kVersion) {
+  const char version = handle[kMagic.size()];
+  if (version != kVersion && version != kVersionOfPaths) {
     return Status::Corrupt("The handle of a part file in the checkpoint has version " +
-                           std::to_string(static_cast<int>(handle[kMagic.size()])) +
-                           ", this program knows version " + std::to_string(kVersion) +
+                           std::to_string(static_cast<int>(version)) +
+                           ", this program knows versions up to " + std::to_string(kVersion) +
                            ". Resume with the release that wrote it, or a newer one.");
   }
   Cursor cursor{handle.substr(kMagic.size() + 1)};
@@ -89,6 +103,7 @@ Result<Publisher::HandleInfo> DecodePublishHandle(std::string_view handle) {
                            std::to_string(handle.size()) +
                            " bytes, checksum or length does not fit).");
   }
+  if (version == kVersion) info.hidden_path = HiddenPartPath(info.final_path, info.hidden_path);
   return info;
 }
 

@@ -10,6 +10,10 @@
 
 namespace sluice::fs {
 
+/// Where a part file is written before it is published: ".<name>.inprogress.<attempt>" beside its
+/// final place.
+std::string HiddenPartPath(const std::string& final_path, std::string_view attempt);
+
 /// Versioned and checksummed: a handle that was cut or altered is refused, never guessed at.
 std::string EncodePublishHandle(const Publisher::HandleInfo& info);
 

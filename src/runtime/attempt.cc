@@ -27,6 +27,8 @@ std::function<void()> AfterCalls(int count, std::function<void()> then) {
 
 Attempt::Attempt(Parts parts)
     : parts_(std::move(parts)),
+      restored_id_(parts_.restored ? parts_.restored->id : 0),
+      only_publishes_(parts_.restored != nullptr && parts_.restored->final),
       io_pool_(parts_.world.io_pool, parts_.on_quiet = AfterCalls(2, std::move(parts_.on_quiet))),
       compute_pool_(&parts_.world.executor->compute_pool(), parts_.on_quiet) {}
 
@@ -201,6 +203,7 @@ void Attempt::Start() {
   // All bells are hung before the first task runs and rings one.
   for (size_t i = 0; i < tasks_.size(); ++i) tasks_[i]->SetWaker(wakers[i]);
   for (const auto& waker : wakers) waker->Wake();
+  parts_.restored.reset();  // The tasks let go of it when each has taken what is his.
 }
 
 void Attempt::Cancel() {

@@ -61,8 +61,8 @@ class Attempt {
 
   int task_count() const { return static_cast<int>(tasks_.size()); }
   const std::vector<SourceHandle>& sources() const { return sources_; }
-  CheckpointId restored_id() const { return parts_.restored ? parts_.restored->id : 0; }
-  bool only_publishes() const { return parts_.restored != nullptr && parts_.restored->final; }
+  CheckpointId restored_id() const { return restored_id_; }
+  bool only_publishes() const { return only_publishes_; }
 
  private:
   Status CheckClaims() const;
@@ -72,7 +72,9 @@ class Attempt {
   TaskContext MakeContext(const std::string& operator_id, int subtask, int parallelism);
   void Connect(const JobGraph& graph, std::vector<std::vector<TaskParts>>* tasks);
 
-  Parts parts_;
+  Parts parts_;  // `restored` until the start.
+  const CheckpointId restored_id_;
+  const bool only_publishes_;
   ScopedIoPool io_pool_;
   ScopedIoPool compute_pool_;
   std::vector<SourceHandle> sources_;

@@ -231,6 +231,7 @@ Status Task::Start() {
     ended_ = true;
     last_complete_ = true;
   }
+  parts_.restored.reset();  // It may be large, and everybody has taken what is his.
   return {};
 }
 

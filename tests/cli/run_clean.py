@@ -65,7 +65,7 @@ CREATE TABLE t (id INT, dt STRING) PARTITIONED BY (dt) WITH ('connector'='filesy
         """Some checkpoint of the job names an open file."""
         states = (self.directory / "state" / "sluice").glob("*/chk-*/state")
         try:
-            return any(b".inprogress." in state.read_bytes() for state in states)
+            return any(b"SLPH" in state.read_bytes() for state in states)  # The mark of a part file's handle.
         except FileNotFoundError:
             return False
 

@@ -13,6 +13,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from cli_world import Folder, check, run_tests  # noqa: E402
+from faults import Faults  # noqa: E402
 
 
 class World(Folder):
@@ -207,6 +208,72 @@ def test_after_merging():
     time.sleep(0.7)
     stop(process)
     world.expect_clean("the job goes on after COMPACT TABLE")
+
+
+def test_a_clock_that_leaps():
+    """The order of one job's records is that of its checkpoints, whatever the clock says."""
+    world = World()
+    faults = Faults(world.directory)
+    script = world.script("INSERT INTO t SELECT id, dt FROM src;", "csv")
+    day_ms = 86_400_000
+    for i, offset_ms in enumerate([0, 2 * day_ms, -day_ms, 50, -3 * day_ms]):
+        faults.set(f"clock {offset_ms}")
+        process = world.start(script, environment=faults.environment)
+        for j in range(2):
+            world.feed(f"{i}-{j}.csv", 1000 * i + 500 * j, 500)
+            world.wait_rows(1000 * i + 500 * (j + 1), process, "csv")
+            if i == 2 and j == 0:  # Between the two, while the job runs.
+                faults.set(f"clock {day_ms}")
+        if i % 2:
+            process.kill()
+            process.wait()
+        else:
+            stop(process)
+    process = world.start(script)
+    time.sleep(1)
+    stop(process)
+    times = [json.loads(line)["time_ms"] for path in sorted((world.table / "_sluice").iterdir()) for line in path.read_text().splitlines()]
+    check(times != sorted(times), "the times of the records go back", times)
+    summary = world.expect_clean("a clock that leaps")
+    check(summary.get("recorded_rows") == 5000, "rows of records", summary)
+    world.run(world.script("COMPACT TABLE t;", "csv", name="compact.sql"))
+    summary = world.expect_clean("a clock that leaps, and COMPACT TABLE")
+    check(summary.get("recorded_rows") == 5000, "rows after COMPACT TABLE", summary)
+
+
+def test_an_older_state_was_gone_back_to():
+    """Under lower numbers, and while the clock was back: the newer run counts, whatever the numbers and times of the older."""
+    world = World()
+    faults = Faults(world.directory)
+    script = world.script("INSERT INTO t SELECT id, dt FROM src;", "csv")
+    world.feed("a.csv", 0, 100)
+    process = world.start(script)
+    world.wait_rows(100, process, "csv")
+    stop(process)
+    savepoint = next(path for path in (world.directory / "state").rglob("chk-*") if path.is_dir())
+    kept = world.directory / "kept"
+    shutil.copytree(savepoint, kept)
+    for i in range(6):
+        process = world.start(script)
+        world.feed(f"b{i}.csv", 100 * (i + 1), 100)
+        world.wait_rows(100 * (i + 2), process, "csv")
+        stop(process)
+    world.expect_clean("before going back")
+    before = {path.name for path in world.files()}
+    faults.set("clock -86400000")
+    process = world.start(script, "--fresh", "--from", str(kept), environment=faults.environment)
+    world.wait_rows(1300, process, "csv")
+    stop(process)
+    code, lines, _ = world.verify()
+    kinds = {line["kind"] for line in lines if line["severity"] == "problem"}
+    abandoned = {pathlib.Path(line["path"]).name for line in lines if line.get("kind") == "file of an abandoned run"}
+    check(code == 1 and kinds == {"file of an abandoned run"}, "only files of the abandoned run are complained of", lines)
+    check(abandoned and abandoned <= before, "and they are of the older run", abandoned)
+    for line in lines:
+        if line.get("kind") == "file of an abandoned run":
+            pathlib.Path(line["path"]).unlink()
+    summary = world.expect_clean("without the files of the abandoned run")
+    check(summary.get("recorded_rows") == 700 and world.rows("csv") == 700, "rows of the newer run", summary)
 
 
 def stopped_with_raw(more):

@@ -186,10 +186,10 @@ def combinations(forms):
 
 
 class Matrix:
-    def __init__(self, place_type, forms, rows, per_second, options):
+    def __init__(self, place_type, tables, rows, per_second, options):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="sluice-matrix-"))
         self.place = place_type(self.directory)
-        self.tables = list(combinations(forms))
+        self.tables = list(tables)
         self.rows, self.per_second, self.options = rows, per_second, options
         self.chance = random.Random(options.seed)
         self.log = self.directory / "job.log"
@@ -261,22 +261,30 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
             verified = ", verified"
         print(f"  {table.name}: {sum(len(found) for found in seen.values())} rows in {files} files{verified}", flush=True)
 
-    def kill_all(self):
+    def points(self):
+        """Crash points that these tables reach here."""
         points = subprocess.check_output([SLUICE, "--list-crash-points"], text=True).split()
         compacting = any(table.compaction != "off" for table in self.tables)
-        rounds = [point for point in points if self.place.reaches(point) and (compacting or not point.startswith("compact."))]
-        rounds = rounds * self.options.times + [None] * self.options.kills
-        self.chance.shuffle(rounds)
-        for number, point in enumerate(rounds):
-            process = self.start(self.script(1 + number // 2 % 2, self.per_second), point)
+        return [point for point in points if self.place.reaches(point) and (compacting or not point.startswith("compact."))]
+
+    def rounds(self):
+        """(crash point or None for a random moment, parallelism) of each start."""
+        points = self.points() * self.options.times + [None] * self.options.kills
+        self.chance.shuffle(points)
+        return [(point, 1 + number // 2 % 2) for number, point in enumerate(points)]
+
+    def kill_all(self):
+        rounds = self.rounds()
+        for number, (point, parallelism) in enumerate(rounds):
+            process = self.start(self.script(parallelism, self.per_second), point)
             try:
-                code = process.wait(90 if point else self.chance.uniform(0.3, 2.0))
+                code = process.wait(self.options.patience if point else self.chance.uniform(0.3, 2.0))
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
                 code = None
                 if point:
-                    raise Failure(f"the crash point {point} was not reached within 90 s")
+                    raise Failure(f"the crash point {point} was not reached within {self.options.patience} s")
             if code == 0:
                 raise Failure(f"the stream ended in round {number + 1} of {len(rounds)}: too few rows")
             if code not in (None, -signal.SIGKILL):
@@ -289,7 +297,7 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
     def finish(self):
         """Lets the job end, and looks for every row."""
         # The rest in a hurry, at the width that was not the last.
-        code = self.start(self.script(2, 100 * self.per_second), None).wait(180)
+        code = self.start(self.script(2, 100 * self.per_second), None).wait(2 * self.options.patience)
         if code != 0:
             raise Failure(f"the last start ended with {code}")
         self.check(final=True)
@@ -314,6 +322,30 @@ CREATE TABLE numbers (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second
                 raise Failure(f"DuckDB reads {count} rows of {table.name}")
 
 
+class OneTable(Matrix):
+    """One table alone: every crash point is one of its own, and is met at each parallelism."""
+
+    def rounds(self):
+        rounds = [(point, parallelism) for point in self.points() for parallelism in (1, 2)] * self.options.times
+        self.chance.shuffle(rounds)
+        return rounds
+
+
+def play(matrix):
+    """0 when all is well; files and log are kept otherwise."""
+    try:
+        matrix.run()
+    except Failure as failure:
+        print(f"FAILED (seed {matrix.options.seed}): {failure}\nfiles and log are kept in {matrix.directory}", file=sys.stderr)
+        print(matrix.log.read_text(errors="replace")[-4000:] if matrix.log.exists() else "", file=sys.stderr)
+        return 1
+    finally:
+        matrix.place.close()
+    if not matrix.options.keep:
+        shutil.rmtree(matrix.directory)
+    return 0
+
+
 def main(place, forms, rows, per_second, kills=4, times=1, look_every=1):
     parser = argparse.ArgumentParser(description="Kills a job that writes tables of every kind, and looks for every row.")
     parser.add_argument("--kills", type=int, default=kills, help="at random moments, beside one at each crash point")
@@ -321,18 +353,12 @@ def main(place, forms, rows, per_second, kills=4, times=1, look_every=1):
     parser.add_argument("--rows", type=int, default=rows)
     parser.add_argument("--look-every", type=int, default=look_every, help="read all files after every n-th kill")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30))
+    parser.add_argument("--patience", type=int, default=90, help="seconds that a crash point may take (longer on a busy machine)")
     parser.add_argument("--keep", action="store_true", help="keep the files of the run")
+    parser.add_argument("--one-by-one", action="store_true", help="a job for each table, killed at each of its crash points at parallelism 1 and 2")
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    matrix = Matrix(place, forms, options.rows, per_second, options)
-    try:
-        matrix.run()
-    except Failure as failure:
-        print(f"FAILED (seed {options.seed}): {failure}\nfiles and log are kept in {matrix.directory}", file=sys.stderr)
-        print(matrix.log.read_text(errors="replace")[-4000:] if matrix.log.exists() else "", file=sys.stderr)
-        return 1
-    finally:
-        matrix.place.close()
-    if not options.keep:
-        shutil.rmtree(matrix.directory)
-    return 0
+    tables = list(combinations(forms))
+    if options.one_by_one:
+        return max(play(OneTable(place, [table], options.rows, per_second, options)) for table in tables)
+    return play(Matrix(place, tables, options.rows, per_second, options))

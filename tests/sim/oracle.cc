@@ -157,6 +157,7 @@ std::string CheckEnd(const Scenario& scenario, const fs::FaultyDisk& disk, bool 
   }
   for (const auto& [path, content] : disk.AllFiles(kStateFolder)) {
     if (path.ends_with("/_metadata")) return "a checkpoint is left behind: " + path;
+    if (disk_was_well) return "left behind in the state: " + path;
   }
   return {};
 }

@@ -11,7 +11,7 @@ for folder in ("crash", "s3", "support"):
     sys.path.insert(0, str(ROOT / "tests" / folder))
 from fault_proxy import Fault, FaultProxy, delay, drop, error_in_200, status, truncate  # noqa: E402
 from faults import Faults  # noqa: E402
-from sink_matrix import Disk, Failure, Matrix, Store  # noqa: E402
+from sink_matrix import Disk, Failure, Matrix, Store, combinations  # noqa: E402
 
 FORMS = ("csv", "json", "raw", "parquet", "avro", "orc", "debezium-json")
 
@@ -20,9 +20,9 @@ class Agitated(Matrix):
     """One episode after the other: `begin_episode` spoils something, `end_episode` lets it heal. Every fifth episode ends with a kill."""
 
     def __init__(self, place_type, seed, episodes, forms=FORMS, per_second=100):
-        options = argparse.Namespace(seed=seed)
+        options = argparse.Namespace(seed=seed, patience=300)
         # Some three seconds an episode, and half as much to spare.
-        super().__init__(place_type, forms, 5 * episodes * per_second, per_second, options)
+        super().__init__(place_type, combinations(forms), 5 * episodes * per_second, per_second, options)
         self.episodes = episodes
         self.number = 0
 

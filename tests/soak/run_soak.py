@@ -83,7 +83,7 @@ def matrix(scale, seed, names, storage, environment=None):
     rows = kills = 0
     times = max(1, int(6 * scale))
     for name in names:
-        text = output_of([ROOT / f"tests/crash/{name}.py", "--kills", int(40 * scale), "--times", times, "--rows", int(8000 + 120_000 * scale), "--look-every", 3, "--seed", seed], environment)
+        text = output_of([ROOT / f"tests/crash/{name}.py", "--kills", int(40 * scale), "--times", times, "--rows", int(8000 + 120_000 * scale), "--look-every", 3, "--patience", 600, "--seed", seed], environment)
         found = re.search(r"(\d+) tables on .*, (\d+) kills at .*, (\d+) rows in each once", text)
         kills += int(found.group(2))
         rows += int(found.group(1)) * int(found.group(3))

@@ -10,13 +10,6 @@ namespace sluice::fs {
 
 namespace {
 
-std::string HiddenPath(const std::string& final_path, const std::string& attempt) {
-  const std::string_view name = std::string_view(final_path).substr(final_path.rfind('/') + 1);
-  std::string hidden = ".";
-  hidden.append(name).append(".inprogress.").append(attempt);
-  return JoinPath(ParentPath(final_path), hidden);
-}
-
 Status MissingData(const Publisher::HandleInfo& info, const std::string& found) {
   return Status::Corrupt(
       "Cannot publish " + info.final_path + ": data is missing. The checkpoint recorded " +
@@ -28,7 +21,7 @@ Status MissingData(const Publisher::HandleInfo& info, const std::string& found) 
 
 Result<std::unique_ptr<PartFileWriter>> LocalPublisher::Open(const std::string& final_path,
                                                              const std::string& attempt) {
-  HandleInfo info{final_path, HiddenPath(final_path, attempt), 0};
+  HandleInfo info{final_path, HiddenPartPath(final_path, attempt), 0};
   bool fresh = false;
   SLUICE_RETURN_NOT_OK(directories_.CreateDirectories(ParentPath(final_path), &fresh));
   FileInfo existing;

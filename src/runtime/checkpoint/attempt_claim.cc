@@ -91,7 +91,7 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
   SLUICE_RETURN_NOT_OK(CheckDisk(disk->List(directory, &entries), "list", directory));
   bool may_live = false;
   for (const fs::FileInfo& entry : entries) {
-    const bool dead = entry.name().starts_with(kSupersededPrefix);
+    const bool dead = IsSuperseded(entry);
     if (!entry.is_directory || entry.path == folder) continue;
     if (!dead && !entry.name().starts_with(kPrefix)) continue;
     std::string path = entry.path;
@@ -104,7 +104,7 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
       SLUICE_RETURN_NOT_OK(
           CheckDisk(disk->RenameNoReplace(entry.path, path), "rename", entry.path));
     }
-    (void)disk->RemoveTree(path);  // What stays is removed by the next start.
+    (void)disk->RemoveTree(path);  // Or with a later checkpoint, at the end, at the next start.
   }
   SLUICE_RETURN_NOT_OK(sync());
   if (wait && may_live) {
@@ -115,6 +115,10 @@ Result<std::unique_ptr<AttemptClaim>> AttemptClaim::Make(const std::string& dire
     std::this_thread::sleep_for(std::chrono::milliseconds(2 * kFenceLookMs));
   }
   return std::unique_ptr<AttemptClaim>(new AttemptClaim(directory, folder, disk));
+}
+
+bool AttemptClaim::IsSuperseded(const fs::FileInfo& entry) {
+  return entry.is_directory && entry.name().starts_with(kSupersededPrefix);
 }
 
 Status AttemptClaim::Look() const {

@@ -29,6 +29,9 @@ class AttemptClaim {
   static Result<std::unique_ptr<AttemptClaim>> Make(const std::string& directory, fs::Disk* disk,
                                                     bool wait, const std::function<Status()>& sync);
 
+  /// A folder that a start has taken from an earlier one and could not remove.
+  static bool IsSuperseded(const fs::FileInfo& entry);
+
   const std::string& folder() const { return folder_; }
   /// Looks at the disk. Fails with kAlreadyExists when the job was taken.
   Status Look() const;

@@ -23,6 +23,8 @@ constexpr std::string_view kJobFile = "job";
 /// All that the checkpoint names is published and committed.
 constexpr std::string_view kPublished = "_published";
 const std::string kRoot = "/";
+/// Of what nobody comes back to later, where a disk fails now and then.
+constexpr int kLastTries = 10;
 
 Result<std::string> ReadWholeFile(const std::string& path, fs::Disk* disk) {
   std::shared_ptr<arrow::io::RandomAccessFile> file;
@@ -142,7 +144,9 @@ class DiskCheckpointStore final : public CheckpointStore {
   Status Retain(int64_t count) override {
     const std::lock_guard lock(mutex_);
     SLUICE_RETURN_NOT_OK(StillOurs());
-    SLUICE_ASSIGN_OR_RETURN(std::vector<Folder> folders, List());
+    std::vector<std::string> leftovers;
+    SLUICE_ASSIGN_OR_RETURN(std::vector<Folder> folders, List(&leftovers));
+    for (const std::string& path : leftovers) (void)RemoveTree(path);  // Or with the next one.
     std::erase_if(folders, [](const Folder& folder) { return !folder.complete; });
     const size_t keep = static_cast<size_t>(std::max<int64_t>(count, 1));
     if (folders.size() <= keep) return {};
@@ -158,7 +162,10 @@ class DiskCheckpointStore final : public CheckpointStore {
     SLUICE_ASSIGN_OR_RETURN(const std::vector<Folder> folders, List());
     // Oldest first: while one is left it is the newest, which publishes nothing anew.
     for (const Folder& folder : folders) SLUICE_RETURN_NOT_OK(Remove(folder));
-    if (claim_) (void)disk_.RemoveTree(claim_->folder());
+    Status clean;
+    for (int i = 0; i < kLastTries && (i == 0 || !clean.ok()); ++i) clean = RemoveLeftovers();
+    if (!clean.ok())
+      Log(LogLevel::kWarning, "The state of a job that has ended left files: " + clean.ToString());
     const int result = disk_.Unlink(Join(directory_, kJobFile));
     if (result < 0 && result != -ENOENT) {
       Log(LogLevel::kWarning,
@@ -259,7 +266,7 @@ class DiskCheckpointStore final : public CheckpointStore {
   bool IsThere(const std::string& path) {
     fs::FileInfo info;
     int result = disk_.Stat(path, &info);
-    for (int i = 0; i < 10 && result < 0 && result != -ENOENT; ++i) {
+    for (int i = 0; i < kLastTries && result < 0 && result != -ENOENT; ++i) {
       result = disk_.Stat(path, &info);
     }
     return result != -ENOENT;
@@ -323,14 +330,16 @@ class DiskCheckpointStore final : public CheckpointStore {
     return first;
   }
 
-  // All checkpoint folders by id, ascending.
-  Result<std::vector<Folder>> List() {
+  // All checkpoint folders by id, ascending. `leftovers`: folders whose removal has failed.
+  Result<std::vector<Folder>> List(std::vector<std::string>* leftovers = nullptr) {
     std::vector<fs::FileInfo> entries;
     const int result = disk_.List(directory_, &entries);
     if (result == -ENOENT) return std::vector<Folder>();
     SLUICE_RETURN_NOT_OK(Check(result, "list", directory_));
     std::vector<Folder> folders;
     for (const fs::FileInfo& entry : entries) {
+      if (leftovers != nullptr && AttemptClaim::IsSuperseded(entry))
+        leftovers->push_back(entry.path);
       if (!entry.is_directory || !entry.name().starts_with(kPrefix)) continue;
       const std::optional<int64_t> id = ParseInt64(entry.name().substr(kPrefix.size()));
       if (!id || *id <= 0) continue;
@@ -341,6 +350,7 @@ class DiskCheckpointStore final : public CheckpointStore {
         return fs::DiskError(-found, "look at", Join(path, kMetadata));
       }
       folders.push_back({*id, path, found >= 0});
+      if (leftovers != nullptr && found < 0) leftovers->push_back(path);
     }
     std::sort(folders.begin(), folders.end(),
               [](const Folder& a, const Folder& b) { return a.id < b.id; });
@@ -359,6 +369,19 @@ class DiskCheckpointStore final : public CheckpointStore {
     if (rest.ok()) rest = RemoveTree(folder.path);
     if (!rest.ok()) Log(LogLevel::kWarning, "A removed checkpoint left files: " + rest.ToString());
     return {};
+  }
+
+  // With the claim: the job has ended. The first failure; the rest is tried all the same.
+  Status RemoveLeftovers() {
+    std::vector<std::string> leftovers;
+    SLUICE_RETURN_NOT_OK(List(&leftovers).status());
+    if (claim_) leftovers.push_back(claim_->folder());
+    Status first;
+    for (const std::string& path : leftovers) {
+      Status removed = RemoveTree(path);
+      if (first.ok()) first = std::move(removed);
+    }
+    return first;
   }
 
   Status MakeDirectoryOnce() {

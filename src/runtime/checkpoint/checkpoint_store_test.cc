@@ -306,5 +306,51 @@ TEST(CheckpointStoreTest, AStoreThatWasSupersededCommitsNothing) {
   EXPECT_TRUE(fresh->LoadNewest()->data->published);
 }
 
+/// Makes the next `count` removals of whole folders fail half-way.
+void FailRemovals(fs::FaultyDisk* disk, int count) {
+  const auto left = std::make_shared<int>(count);
+  disk->SetOperationHook([disk, left](std::string_view operation, const std::string&) {
+    const bool fails = operation == "remove tree" && (*left)-- > 0;
+    disk->SetFaultRates({.rename = fails ? 1.0 : 0.0});
+  });
+}
+
+/// Below /s, folders included.
+std::vector<std::string> NamesLeft(fs::Disk* disk) {
+  std::vector<fs::FileInfo> entries;
+  EXPECT_EQ(disk->List("/s", &entries), 0);
+  std::vector<std::string> names;
+  for (const fs::FileInfo& entry : entries) names.emplace_back(entry.name());
+  return names;
+}
+
+// What the disk did not remove when it was asked first goes with a later checkpoint, or with the
+// end of the job.
+TEST(CheckpointStoreTest, WhatCouldNotBeRemovedGoesLater) {
+  for (uint64_t seed = 1; seed <= 20; ++seed) {
+    fs::FaultyDisk disk(seed);
+    auto session = disk.NewSession();
+    for (const bool with_a_checkpoint : {true, false}) {
+      auto old = MakeDiskCheckpointStore("/s", session.get());
+      ASSERT_TRUE(old->ClaimJobId("job").ok());
+      for (CheckpointId id : {1, 2, 3}) ASSERT_TRUE(old->Write(Sample(id)).ok());
+      FailRemovals(&disk, 2);
+      auto store = MakeDiskCheckpointStore("/s", session.get());
+      ASSERT_TRUE(store->ClaimJobId("job").ok()) << "the old folder cannot be removed";
+      ASSERT_TRUE(store->Retain(2).ok()) << "nor can the oldest checkpoint";
+      EXPECT_EQ(store->LoadNewest()->data->id, 3);
+      if (with_a_checkpoint) {
+        ASSERT_TRUE(store->Write(Sample(4)).ok());
+        ASSERT_TRUE(store->Retain(1).ok());
+        const auto names = NamesLeft(session.get());
+        EXPECT_EQ(names.size(), 3u) << "seed " << seed;  // The newest, the claim, the job's file.
+      }
+      FailRemovals(&disk, 5);
+      ASSERT_TRUE(store->RemoveAll().ok());
+      EXPECT_EQ(NamesLeft(session.get()), std::vector<std::string>()) << "seed " << seed;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace sluice::runtime

@@ -24,10 +24,12 @@ class ByteWriter {
     PutU64(text.size());
     bytes_.append(text);
   }
+  void PutBytes(std::string_view bytes) { bytes_.append(bytes); }
   void PutOptionalText(const std::optional<std::string>& text) {
     PutU8(text ? 1 : 0);
     if (text) PutText(*text);
   }
+  void Reserve(size_t bytes) { bytes_.reserve(bytes); }
   std::string Take() && { return std::move(bytes_); }
 
  private:
@@ -53,10 +55,12 @@ class ByteReader {
     return value;
   }
   int64_t I64() { return static_cast<int64_t>(U64()); }
-  std::string Text() {
+  std::string Text() { return std::string(TextView()); }
+  /// The same without a copy.
+  std::string_view TextView() {
     const uint64_t size = U64();
     if (!Need(size)) return {};
-    std::string text(rest_.substr(0, size));
+    const std::string_view text = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return text;
   }
@@ -70,6 +74,8 @@ class ByteReader {
     return Need(count) ? static_cast<size_t>(count) : 0;
   }
 
+  /// What has not been read.
+  std::string_view rest() const { return rest_; }
   bool ok() const { return ok_; }
   /// True when everything was read and nothing is left.
   bool AtEnd() const { return ok_ && rest_.empty(); }

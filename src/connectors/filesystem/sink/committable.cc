@@ -22,22 +22,32 @@ OpenFile ReadOpenFile(ByteReader* in) {
   return file;
 }
 
-Result<WriterReport> DecodeReport(std::string_view bytes) {
+Result<ReceivedReport> DecodeReport(std::string_view bytes) {
   ByteReader in(bytes);
   if (in.U8() != kVersion) return Status::Corrupt("A report of a file writer has an unknown form.");
-  WriterReport report;
+  ReceivedReport received;
+  WriterReport& report = received.report;
   report.checkpoint = in.I64();
   report.subtask = static_cast<int>(in.I64());
   report.name_prefix = in.Text();
   report.next_number = in.I64();
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
-    report.files.push_back(ReadCommittable(&in));
+    const std::string_view file = in.rest();
+    (void)ReadCommittable(&in);
+    received.files.push_back(file.substr(0, file.size() - in.rest().size()));
   }
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
     report.open_files.push_back(ReadOpenFile(&in));
   }
   if (!in.AtEnd()) return Status::Corrupt("A report of a file writer is cut short or too long.");
-  return report;
+  return received;
+}
+
+/// More than enough for one: a report of tens of thousands is not copied again and again.
+size_t MostBytesOf(const FileCommittable& file) {
+  size_t bytes = 128 + file.handle.size() + file.partition.directory.size();
+  for (const auto& value : file.partition.values) bytes += 16 + (value ? value->size() : 0);
+  return bytes;
 }
 
 }  // namespace
@@ -78,7 +88,10 @@ FileCommittable ReadCommittable(ByteReader* in) {
 }
 
 Batch EncodeReport(const WriterReport& report) {
+  size_t most_bytes = 128 + report.name_prefix.size();
+  for (const FileCommittable& file : report.files) most_bytes += MostBytesOf(file);
   ByteWriter out;
+  out.Reserve(most_bytes);
   out.PutU8(kVersion);
   out.PutI64(report.checkpoint);
   out.PutI64(report.subtask);
@@ -99,11 +112,12 @@ Batch EncodeReport(const WriterReport& report) {
   return Batch(arrow::RecordBatch::Make(kSchema, 1, {std::move(array)}));
 }
 
-Result<std::vector<WriterReport>> DecodeReports(const Batch& batch) {
-  std::vector<WriterReport> reports;
+Result<std::vector<ReceivedReport>> DecodeReports(const Batch& batch) {
+  std::vector<ReceivedReport> reports;
   const auto& column = static_cast<const arrow::BinaryArray&>(*batch.column(0));
   for (int64_t row = 0; row < column.length(); ++row) {
-    SLUICE_ASSIGN_OR_RETURN(WriterReport report, DecodeReport(column.GetView(row)));
+    SLUICE_ASSIGN_OR_RETURN(ReceivedReport report, DecodeReport(column.GetView(row)));
+    report.files_owner = column.value_data();
     reports.push_back(std::move(report));
   }
   return reports;

@@ -5,7 +5,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "connectors/connector.h"
@@ -58,10 +60,17 @@ struct WriterReport {
   std::vector<OpenFile> open_files;
 };
 
+/// The report as the committer gets it: its files stay encoded, one copy for all who hold them.
+struct ReceivedReport {
+  WriterReport report;                      // Without `files`.
+  std::vector<std::string_view> files;      // As PutCommittable() wrote them.
+  std::shared_ptr<const void> files_owner;  // Keeps their bytes.
+};
+
 /// One row with one column of bytes.
 Batch EncodeReport(const WriterReport& report);
 /// Fails with kCorrupt.
-Result<std::vector<WriterReport>> DecodeReports(const Batch& batch);
+Result<std::vector<ReceivedReport>> DecodeReports(const Batch& batch);
 
 void PutPartition(const PartitionRef& partition, ByteWriter* out);
 PartitionRef ReadPartition(ByteReader* in);

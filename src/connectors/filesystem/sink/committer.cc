@@ -49,10 +49,9 @@ FileCommitter::~FileCommitter() {
   io_.reset();
   if (file_system_ == nullptr) return;
   // What no checkpoint can name is of no use to anybody; what stays is hidden, and swept later.
-  for (const PendingFile& pending : pending_files_) {
-    if (!pending.in_state && !pending.file.named) {
-      (void)file_system_->publisher().Abandon(pending.file.handle);
-    }
+  for (size_t i = pending_files_.first_unnamed(); i < pending_files_.size(); ++i) {
+    const FileCommittable file = pending_files_[i].Read();
+    if (!file.named) (void)file_system_->publisher().Abandon(file.handle);
   }
 }
 
@@ -67,6 +66,7 @@ Status FileCommitter::Open(runtime::TaskContext& context) {
   }
   lineage_ = MakeLineage(context.job_id, plan_->sink_id);
   tag_ = MakeTag(lineage_, context.attempt_id);
+  pending_share_ = std::make_unique<BudgetShare>(context.budget, &held_);
   io_ = std::make_unique<IoScope>(context.io_pool, context.wake);
   compactor_ = std::make_unique<Compactor>(plan_.get(), &context, file_system_.get(), io_.get());
   compactor_->set_tag(tag_);
@@ -113,16 +113,7 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
       SLUICE_ASSIGN_OR_RETURN(const std::string compaction, subtask.GetBytes("compaction"));
       SLUICE_RETURN_NOT_OK(compactor_->Decode(compaction));
     }
-    SLUICE_ASSIGN_OR_RETURN(const auto files, subtask.GetStrings("pending_files"));
-    for (const std::string& bytes : files) {
-      ByteReader in(bytes);
-      PendingFile pending;
-      pending.checkpoint = in.I64();
-      pending.file = ReadCommittable(&in);
-      pending.in_state = true;
-      if (!in.AtEnd()) return Status::Corrupt("A pending file in the checkpoint is damaged.");
-      pending_files_.push_back(std::move(pending));
-    }
+    SLUICE_RETURN_NOT_OK(pending_files_.Restore(subtask));
     SLUICE_ASSIGN_OR_RETURN(const std::string partitions, subtask.GetBytes("partitions"));
     SLUICE_RETURN_NOT_OK(partitions_.Decode(partitions));
     SLUICE_ASSIGN_OR_RETURN(watermarks_[state.checkpoint_id], subtask.GetI64("watermark_ms"));
@@ -137,8 +128,8 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     } else if (recorder_) {
       recorder_->BeginAt(state.checkpoint_id);
     }
-    SLUICE_ASSIGN_OR_RETURN(const auto spared, subtask.GetStrings("open_handles"));
-    sweep_.spared.insert(spared.begin(), spared.end());
+    SLUICE_ASSIGN_OR_RETURN(const auto open_handles, subtask.GetStrings("open_handles"));
+    SLUICE_RETURN_NOT_OK(SpareFiles(open_handles));
     SLUICE_ASSIGN_OR_RETURN(const std::string names, subtask.GetBytes("names"));
     ByteReader in(names);
     for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
@@ -148,22 +139,14 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     }
     if (!in.AtEnd()) return Status::Corrupt("The names used in the checkpoint are damaged.");
   }
-  // Until here `spared` held handles.
-  std::set<std::string> handles = std::exchange(sweep_.spared, {});
-  for (const PendingFile& pending : pending_files_) handles.insert(pending.file.handle);
-  for (const std::string& handle : handles) {
-    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
-    sweep_.spared.insert(info.hidden_path);
-  }
   if (state.published && plan_->streaming) {
     // Stopped in good order. What was published may have been moved away since. (A batch job
     // publishes at its end only: what it had pending when it stopped still is.)
-    std::erase_if(pending_files_, [&](const PendingFile& pending) {
-      return pending.checkpoint <= state.checkpoint_id;
-    });
+    pending_files_.DropFirst(pending_files_.CountUpTo(state.checkpoint_id));
     compactor_->SkipMerged(state.checkpoint_id);
     published_before_ = state.checkpoint_id;
   }
+  CountPending();
   sweep_.known_names = names_used_;
   sweep_wanted_ = true;
   plan_->view->SetCommitted(context().attempt_id, partitions_.committed());
@@ -174,22 +157,44 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
   return {};
 }
 
+Status FileCommitter::SpareFiles(const std::vector<std::string>& open_handles) {
+  const auto spare = [this](const std::string& handle) -> Status {
+    SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_->publisher().Describe(handle));
+    sweep_.spared.insert(StableHash(info.hidden_path));
+    return {};
+  };
+  for (const std::string& handle : open_handles) SLUICE_RETURN_NOT_OK(spare(handle));
+  for (size_t i = 0; i < pending_files_.size(); ++i) {
+    SLUICE_RETURN_NOT_OK(spare(std::string(pending_files_[i].handle())));
+  }
+  return {};
+}
+
+// Each is here, and once more in a checkpoint that is being written. Half of the budget is left to
+// the writers, whatever waits: with less they would close files early, and more would wait.
+void FileCommitter::CountPending() {
+  if (context().budget == nullptr) return;
+  pending_share_->Set(
+      std::min(2 * pending_files_.held_bytes(), context().budget->limit_bytes() / 2));
+}
+
 Status FileCommitter::Process(Batch batch, runtime::Output& out) {
   (void)out;
-  SLUICE_ASSIGN_OR_RETURN(auto reports, DecodeReports(batch));
-  for (WriterReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(std::move(report)));
+  SLUICE_ASSIGN_OR_RETURN(const auto reports, DecodeReports(batch));
+  for (const ReceivedReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(report));
+  CountPending();
   return Advance();
 }
 
-Status FileCommitter::AddReport(WriterReport report) {
+Status FileCommitter::AddReport(const ReceivedReport& received) {
+  const WriterReport& report = received.report;
   if (report.checkpoint != open_files_checkpoint_) {
     open_files_.clear();
     open_files_checkpoint_ = report.checkpoint;
   }
-  for (FileCommittable& closed : report.files) {
-    // Moved: of tens of thousands, each holds two paths.
-    pending_files_.push_back({.checkpoint = report.checkpoint, .file = std::move(closed)});
-    const FileCommittable& file = pending_files_.back().file;
+  for (const std::string_view bytes : received.files) {
+    pending_files_.Add(report.checkpoint, bytes, received.files_owner);
+    const FileCommittable file = pending_files_[pending_files_.size() - 1].Read();
     SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
     const bool raw = Compactor::IsRaw(info.final_path);
     if (recorder_) {
@@ -254,21 +259,13 @@ Status FileCommitter::Snapshot(const runtime::Barrier& barrier, runtime::StateWr
                           static_cast<int64_t>(open_files_.size()));
     state.PutBytes("record", recorder_->Encode());
   }
-  std::vector<std::string> files;
-  for (PendingFile& pending : pending_files_) {
-    pending.in_state = true;
-    ByteWriter out;
-    out.PutI64(pending.checkpoint);
-    PutCommittable(pending.file, &out);
-    files.push_back(std::move(out).Take());
-  }
   std::vector<std::string> open_handles;
   for (const OpenFile& file : open_files_) open_handles.push_back(file.handle);
   ByteWriter names;
   PutNames(names_order_, names_used_, &names);
   state.PutI64("version", kCommitterStateVersion);
   state.PutBytes("lineage", lineage_);
-  state.PutStrings("pending_files", files);
+  pending_files_.Save(&state);
   state.PutBytes("partitions", partitions_.Encode());
   state.PutI64("watermark_ms", watermark_ms_);
   state.PutStrings("source_positions", positions_[barrier.id]);
@@ -351,9 +348,7 @@ Status FileCommitter::StartPublishing() {
     return {};
   }
   phase_ = Phase::kPublishing;
-  const auto end = std::find_if(pending_files_.begin(), pending_files_.end(),
-                                [this](const auto& file) { return file.checkpoint > working_on_; });
-  publishing_count_ = static_cast<size_t>(end - pending_files_.begin());
+  publishing_count_ = pending_files_.CountUpTo(working_on_);
   touched_.clear();
   if (plan_->overwrite) {
     SLUICE_RETURN_NOT_OK(ReplaceDirectories(publishing_count_));
@@ -367,25 +362,26 @@ Status FileCommitter::StartPublishing() {
 }
 
 void FileCommitter::PublishFiles(size_t count) {
-  std::map<std::string, std::vector<size_t>> by_directory;
-  for (size_t i = 0; i < count; ++i) {
-    const std::string& directory = pending_files_[i].file.partition.directory;
-    by_directory[directory].push_back(i);
-    TouchInBatch(pending_files_[i].file);
+  std::vector<size_t> order(count);
+  for (size_t i = 0; i < count; ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [this](size_t a, size_t b) {
+    return pending_files_[a].directory() < pending_files_[b].directory();
+  });
+  if (!plan_->streaming) {
+    for (const size_t i : order) TouchInBatch(pending_files_[i].Read());
   }
-  std::map<std::string, std::vector<size_t>> group;
-  size_t group_files = 0;
   const size_t files_per_job =
       count < kManyFiles ? kFilesPerJob : (count + kJobsOfMany - 1) / kJobsOfMany;
   publishing_jobs_ = 1;  // Held until all are handed over.
-  for (auto& [directory, files] : by_directory) {
-    group_files += files.size();
-    group[directory] = std::move(files);
-    if (group_files < files_per_job) continue;
-    PublishGroup(std::exchange(group, {}));
-    group_files = 0;
+  size_t begin = 0;
+  for (size_t end = 1; end <= count; ++end) {
+    const bool more =
+        end < count && (end - begin < files_per_job || pending_files_[order[end - 1]].directory() ==
+                                                           pending_files_[order[end]].directory());
+    if (more) continue;  // Directories stay together.
+    PublishGroup(std::span(order).subspan(begin, end - begin));
+    begin = end;
   }
-  if (!group.empty()) PublishGroup(std::move(group));
   --publishing_jobs_;
 }
 
@@ -398,30 +394,48 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
   if (info.ok()) due.files.push_back({std::string(NameOf(info->final_path)), file.row_count});
 }
 
-void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_directory) {
+void FileCommitter::PublishGroup(std::span<const size_t> files) {
   struct Job {
-    std::vector<std::vector<std::string>> handles;  // In two halves, directories stay together.
+    std::vector<PendingFiles::File> files;
+    size_t first_half = 0;  // Directories stay together.
     std::map<std::string, std::string>
         merged;  // Handle of a raw file -> what it may be merged into.
-    int64_t file_count = 0;
     int64_t size_bytes = 0;
     Status status;
+
+    /// Of half the files: tens of thousands are not decoded at once.
+    void Publish(fs::FileSystem& file_system, size_t begin, size_t end) {
+      std::vector<std::string> handles;
+      for (size_t i = begin; i < end; ++i) handles.emplace_back(files[i].handle());
+      // One failure never stops the rest.
+      std::vector<Status> results = file_system.publisher().Publish(handles);
+      for (size_t i = 0; i < results.size(); ++i) {
+        const auto target = merged.find(handles[i]);
+        Status result = std::move(results[i]);
+        if (!result.ok() && target != merged.end()) {
+          const Status there = file_system.Stat(target->second).status();
+          // Only a store that has answered can say that data is missing.
+          if (there.code() != StatusCode::kNotFound) result = there;
+        }
+        if (!result.ok() && status.ok()) status = std::move(result);
+      }
+    }
   };
   auto job = std::make_shared<Job>();
-  size_t directories_left = (by_directory.size() + 1) / 2;
-  job->handles.emplace_back();
-  for (const auto& [directory, files] : by_directory) {
-    if (directories_left-- == 0) job->handles.emplace_back();
-    auto& handles = job->handles.back();
-    for (const size_t i : files) {
-      const std::string& handle = pending_files_[i].file.handle;
-      handles.push_back(handle);
-      const auto info = file_system_->publisher().Describe(handle);
-      std::string target = info.ok() ? compactor_->RestoredTargetOf(info->final_path) : "";
-      if (!target.empty()) job->merged[handle] = std::move(target);
-      job->size_bytes += pending_files_[i].file.size_bytes;
-      ++job->file_count;
-    }
+  job->files.reserve(files.size());
+  for (const size_t i : files) {
+    job->files.push_back(pending_files_[i]);
+    const FileCommittable file = pending_files_[i].Read();
+    job->size_bytes += file.size_bytes;
+    if (!compactor_->has_restored_targets()) continue;
+    const auto info = file_system_->publisher().Describe(file.handle);
+    std::string target = info.ok() ? compactor_->RestoredTargetOf(info->final_path) : "";
+    if (!target.empty()) job->merged[file.handle] = std::move(target);
+  }
+  job->first_half = (files.size() + 1) / 2;
+  while (job->first_half < files.size() &&
+         job->files[job->first_half - 1].directory() == job->files[job->first_half].directory()) {
+    ++job->first_half;
   }
   ++publishing_jobs_;
   io_->Submit(
@@ -429,22 +443,10 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
         SLUICE_CRASH_POINT("sink.before_publish");
         job->status = CheckFence(fence);
         if (!job->status.ok()) return;
-        bool first = true;
-        for (const auto& handles : job->handles) {
-          if (!first) SLUICE_CRASH_POINT("sink.between_publishes");
-          first = false;
-          // One failure never stops the rest.
-          std::vector<Status> results = file_system->publisher().Publish(handles);
-          for (size_t i = 0; i < results.size(); ++i) {
-            const auto merged = job->merged.find(handles[i]);
-            Status result = std::move(results[i]);
-            if (!result.ok() && merged != job->merged.end()) {
-              const Status there = file_system->Stat(merged->second).status();
-              // Only a store that has answered can say that data is missing.
-              if (there.code() != StatusCode::kNotFound) result = there;
-            }
-            if (!result.ok() && job->status.ok()) job->status = std::move(result);
-          }
+        job->Publish(*file_system, 0, job->first_half);
+        if (job->first_half < job->files.size()) {
+          SLUICE_CRASH_POINT("sink.between_publishes");
+          job->Publish(*file_system, job->first_half, job->files.size());
         }
         SLUICE_CRASH_POINT("sink.after_publish");
       },
@@ -455,7 +457,8 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
                            " of " + plan_->table + ".");
         }
         if (!plan_->compaction.enabled) {
-          context().metrics->Counter(runtime::metric::kPublishedFiles) += job->file_count;
+          context().metrics->Counter(runtime::metric::kPublishedFiles) +=
+              static_cast<int64_t>(job->files.size());
           context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes;
         }
         return --publishing_jobs_ == 0 ? FilesPublished() : Status();
@@ -464,8 +467,8 @@ void FileCommitter::PublishGroup(std::map<std::string, std::vector<size_t>> by_d
 
 Status FileCommitter::FilesPublished() {
   phase_ = Phase::kMerging;
-  pending_files_.erase(pending_files_.begin(),
-                       pending_files_.begin() + static_cast<std::ptrdiff_t>(publishing_count_));
+  pending_files_.DropFirst(publishing_count_);
+  CountPending();
   return compactor_->Start(working_on_, [this] { return StartCommitting(); });
 }
 
@@ -474,7 +477,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
   std::map<std::string, int64_t> sizes;
   auto replaced = std::make_shared<std::set<PartitionValues>>();
   for (size_t i = 0; i < count; ++i) {
-    const FileCommittable& file = pending_files_[i].file;
+    const FileCommittable file = pending_files_[i].Read();
     const std::string& directory = file.partition.directory;
     Replacement& replacement = replacements[directory];
     replacement.directory = directory;
@@ -588,26 +591,27 @@ Status FileCommitter::StartRecording(
   for (const PolicyKind kind : plan_->commit.policies) {
     if (kind == PolicyKind::kSuccessFile) record->marker = plan_->commit.success_file_name;
   }
-  record_paths_.push_back(RecordPath(root_, *record));
   std::vector<std::string> fold;
-  if (record_paths_.size() >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  if (record_paths_.size() + 1 >= kRecordsFolded) fold = std::exchange(record_paths_, {});
+  const bool folded = !fold.empty();
   auto status = std::make_shared<Status>();
   io_->Submit(
       [file_system = file_system_, root = root_, record, fold = std::move(fold), status,
-       fence = context().fence, first = std::exchange(first_record_, false)] {
+       fence = context().fence, first = std::exchange(first_record_, false)]() mutable {
         SLUICE_CRASH_POINT("sink.before_record");
         *status = CheckFence(fence);
-        if (status->ok() && first) {
-          *status = SweepUnfinishedRecords(*file_system, root, record->lineage);
-        }
         if (!status->ok()) return;
-        *status = first ? WriteRecordAgain(*file_system, root, *record)
+        *status = first ? WriteFirstRecord(*file_system, root, record.get())
                         : WriteRecord(*file_system, root, *record);
-        if (status->ok()) *status = FoldRecords(*file_system, fold);
+        if (status->ok() && !fold.empty()) {
+          fold.push_back(RecordPath(root, *record));
+          *status = FoldRecords(*file_system, fold);
+        }
         SLUICE_CRASH_POINT("sink.after_record");
       },
-      [this, record, committed, status]() -> Status {
+      [this, record, committed, status, folded]() -> Status {
         if (!status->ok()) return *status;
+        if (!folded) record_paths_.push_back(RecordPath(root_, *record));
         recorder_->Written(*record);
         return FinishCheckpoint(*committed);
       });
@@ -720,8 +724,11 @@ void FileCommitter::StartSweep() {
   sweep_.current_uuid = AttemptUuid(lineage_, context().job_id, context().attempt_id);
   sweep_.remove_newer = plan_->remove_abandoned;
   auto result = std::make_shared<Result<SweepResult>>(SweepResult());
+  // Only an overwriting job sweeps again. What is spared may be much.
+  SweepRequest request = plan_->overwrite ? sweep_ : std::exchange(sweep_, {});
   io_->Submit(
-      [file_system = file_system_, request = sweep_, late_root = late_root_, result]() mutable {
+      [file_system = file_system_, request = std::move(request), late_root = late_root_,
+       result]() mutable {
         *result = SweepLeftovers(*file_system, request);
         if (!result->ok() || late_root.empty()) return;
         request.root = late_root;

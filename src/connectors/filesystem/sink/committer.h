@@ -13,23 +13,26 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "connectors/filesystem/sink/budget_share.h"
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/compactor.h"
 #include "connectors/filesystem/sink/file_sink_plan.h"
 #include "connectors/filesystem/sink/io_scope.h"
 #include "connectors/filesystem/sink/leftovers.h"
+#include "connectors/filesystem/sink/pending_files.h"
 #include "connectors/filesystem/sink/pending_partitions.h"
 #include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
 
 namespace sluice::connectors::filesystem {
 
-/// 2 adds "compaction", "source_positions" and "held_back_by".
-inline constexpr int64_t kCommitterStateVersion = 2;
+/// 2 adds "compaction", "source_positions" and "held_back_by"; 3 keeps many "pending_files" as a
+/// blob.
+inline constexpr int64_t kCommitterStateVersion = 3;
 
 class FileCommitter final : public runtime::Operator {
  public:
@@ -46,11 +49,6 @@ class FileCommitter final : public runtime::Operator {
   bool Drained() const override;
 
  private:
-  struct PendingFile {
-    runtime::CheckpointId checkpoint = 0;
-    FileCommittable file;
-    bool in_state = false;  // A snapshot that may complete names it.
-  };
   enum class Phase { kIdle, kPublishing, kMerging, kCommitting };
 
   /// Starts the next step when the one before is done.
@@ -59,7 +57,8 @@ class FileCommitter final : public runtime::Operator {
   void StartCheck();
   Status StartPublishing();
   void PublishFiles(size_t count);
-  void PublishGroup(std::map<std::string, std::vector<size_t>> by_directory);
+  /// `files`: of pending_files_, ordered by directory.
+  void PublishGroup(std::span<const size_t> files);
   Status ReplaceDirectories(size_t count);
   /// Old rows of the partitions replaced, in directories that others have named in their own way.
   void RemoveOtherSpellings(const std::set<PartitionValues>& replaced);
@@ -84,7 +83,10 @@ class FileCommitter final : public runtime::Operator {
   void ShowRetries();
   void StartSweep();
   void SweepDone(const SweepResult& result);
-  Status AddReport(WriterReport report);
+  Status AddReport(const ReceivedReport& received);
+  /// Which hidden files the restored checkpoint names: the sweep leaves them alone.
+  Status SpareFiles(const std::vector<std::string>& open_handles);
+  void CountPending();
   bool final_complete() const { return final_checkpoint_ != 0 && completed_ >= final_checkpoint_; }
 
   const std::shared_ptr<const FileSinkPlan> plan_;
@@ -94,7 +96,9 @@ class FileCommitter final : public runtime::Operator {
   std::string lineage_;
   std::string tag_;
 
-  std::deque<PendingFile> pending_files_;
+  PendingFiles pending_files_;
+  HeldBytes held_{0};
+  std::unique_ptr<BudgetShare> pending_share_;  // What pending_files_ hold of the job's memory.
   PendingPartitions partitions_;
   std::map<runtime::CheckpointId, int64_t> watermarks_;
   /// Where the sources stood at the barrier, "orders-0@123", of the same checkpoints.

@@ -59,6 +59,7 @@ class Compactor {
                                      const std::string& directory);
   /// Directories with raw files that have no unit yet.
   std::set<std::string> UnplannedDirectories() const;
+  bool has_restored_targets() const { return !restored_targets_.empty(); }
   /// What a raw file of the restored checkpoint is merged into; "" for others. With that in place
   /// the raw file may be gone: at the end of a job it goes at once.
   std::string RestoredTargetOf(const std::string& raw_path) const;

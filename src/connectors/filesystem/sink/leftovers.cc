@@ -40,7 +40,7 @@ class Sweeper {
       const fs::FileInfo file{.path = upload.final_path};
       const auto uuid = UuidOfPartName(file.name(), request_.lineage);
       if (!uuid || *uuid == request_.current_uuid) continue;
-      if (request_.spared.contains(upload.hidden_path)) continue;
+      if (request_.Spares(upload.hidden_path)) continue;
       ++result_.removed;
       SLUICE_RETURN_NOT_OK(file_system_.publisher().DropUnfinished(upload));
     }
@@ -91,7 +91,7 @@ class Sweeper {
       return file_system_.DeleteFile(entry.path);
     }
     const auto tag = TagOfName(entry.name(), request_.lineage);
-    if (!tag || *tag == request_.current_tag || request_.spared.contains(entry.path)) return {};
+    if (!tag || *tag == request_.current_tag || request_.Spares(entry.path)) return {};
     ++result_.removed;
     return file_system_.DeleteFile(entry.path);
   }
@@ -109,6 +109,10 @@ class Sweeper {
 };
 
 }  // namespace
+
+bool SweepRequest::Spares(const std::string& path) const {
+  return spared.contains(StableHash(path));
+}
 
 Result<SweepResult> SweepLeftovers(fs::FileSystem& file_system, const SweepRequest& request) {
   return Sweeper(file_system, request).Run();

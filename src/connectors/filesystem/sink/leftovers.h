@@ -5,8 +5,8 @@
 
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "common/result.h"
@@ -19,8 +19,10 @@ struct SweepRequest {
   std::string lineage;
   std::string current_tag;   // Of the attempt that runs: its files stay.
   std::string current_uuid;  // In its part names.
-  /// Hidden files and uploads that the restored checkpoint names.
-  std::set<std::string> spared;
+  /// StableHash of the hidden files and uploads that the restored checkpoint names: there may be a
+  /// hundred thousand. Two of the same hash would leave a left-over.
+  std::unordered_set<uint64_t> spared;
+  bool Spares(const std::string& path) const;
   /// "part-<uuid>-<subtask>-" of earlier attempts and the first number that the restored checkpoint
   /// does not cover.
   std::map<std::string, int64_t> known_names;

@@ -3,7 +3,8 @@
 namespace sluice::connectors::filesystem {
 namespace {
 
-constexpr uint8_t kVersion = 1;
+constexpr uint8_t kVersion = 2;
+constexpr uint8_t kVersionWithoutBranch = 1;
 /// Positions of files that gave no rows are kept in the state until something is recorded: not for
 /// ever.
 constexpr size_t kPositionsKept = 1'000;
@@ -77,8 +78,12 @@ void Recorder::AddBarrier(runtime::CheckpointId checkpoint,
 }
 
 std::optional<TableRecord> Recorder::Make(runtime::CheckpointId upto, bool anything_else) const {
-  TableRecord record{
-      .writer = std::string(kInsertWriter), .checkpoint = upto, .previous = last_, .since = since_};
+  TableRecord record{.writer = std::string(kInsertWriter),
+                     .branch = last_branch_,
+                     .checkpoint = upto,
+                     .previous = last_,
+                     .previous_branch = last_branch_,
+                     .since = since_};
   size_t positions = 0;
   for (const auto& [checkpoint, epoch] : epochs_) {
     if (checkpoint > upto) break;
@@ -101,6 +106,7 @@ std::optional<TableRecord> Recorder::Make(runtime::CheckpointId upto, bool anyth
 
 void Recorder::Written(const TableRecord& record) {
   last_ = record.checkpoint;
+  last_branch_ = record.branch;
   for (const auto& [split, position] : record.to) {
     if (!IsOfFile(split)) last_positions_[split] = position;
   }
@@ -111,6 +117,7 @@ std::string Recorder::Encode() const {
   ByteWriter out;
   out.PutU8(kVersion);
   out.PutI64(last_);
+  out.PutI64(last_branch_);
   out.PutI64(since_);
   PutPositions(last_positions_, &out);
   out.PutU64(epochs_.size());
@@ -132,10 +139,12 @@ std::string Recorder::Encode() const {
 
 Status Recorder::Decode(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.U8() != kVersion) {
+  const uint8_t version = in.U8();
+  if (version != kVersion && version != kVersionWithoutBranch) {
     return Status::Corrupt("The table's record in the checkpoint has an unknown form.");
   }
   last_ = in.I64();
+  if (version == kVersion) last_branch_ = in.I64();
   since_ = in.I64();
   last_positions_ = ReadPositions(&in);
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {

@@ -52,6 +52,7 @@ class Recorder {
 
   const std::string root_;
   runtime::CheckpointId last_ = 0;
+  int64_t last_branch_ = 0;
   runtime::CheckpointId since_ = 0;
   std::map<std::string, int64_t> last_positions_;  // Of counters that go on for ever: not of files.
   std::map<runtime::CheckpointId, Epoch> epochs_;

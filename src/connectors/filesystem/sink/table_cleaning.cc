@@ -5,6 +5,7 @@
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/committer.h"
 #include "connectors/filesystem/sink/compactor.h"
+#include "connectors/filesystem/sink/pending_files.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "fs/list_if_there.h"
 
@@ -190,13 +191,9 @@ Result<NamedFiles> ReadNamedFiles(fs::FileSystem& file_system,
   }
   SLUICE_ASSIGN_OR_RETURN(named.lineage, committer.GetBytes("lineage"));
   SLUICE_ASSIGN_OR_RETURN(std::vector<std::string> handles, committer.GetStrings("open_handles"));
-  SLUICE_ASSIGN_OR_RETURN(const auto pending, committer.GetStrings("pending_files"));
-  for (const std::string& bytes : pending) {
-    ByteReader in(bytes);
-    in.I64();
-    handles.push_back(ReadCommittable(&in).handle);
-    if (!in.AtEnd()) return Status::Corrupt("A pending file in the state is damaged.");
-  }
+  PendingFiles pending;
+  SLUICE_RETURN_NOT_OK(pending.Restore(committer));
+  for (size_t i = 0; i < pending.size(); ++i) handles.emplace_back(pending[i].handle());
   for (const std::string& handle : handles) {
     const auto info = file_system.publisher().Describe(handle);
     if (!info.ok()) continue;  // Checksums of the state hold: it is another file system's.

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <set>
+#include <iterator>
 
 #include <arrow/buffer.h>
 #include <nlohmann/json.hpp>
 
 #include "common/text.h"
+#include "connectors/filesystem/sink/record_order.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "fs/list_if_there.h"
 #include "types/arrow_status.h"
@@ -37,8 +38,10 @@ TableRecord RecordOf(const Json& json) {
   record.writer = json.at("writer").get<std::string>();
   record.lineage = json.at("sink").get<std::string>();
   record.format = json.at("format").get<std::string>();
+  record.branch = json.value("branch", int64_t{0});  // Not in the first records there were.
   record.checkpoint = json.at("checkpoint").get<int64_t>();
   record.previous = json.at("previous").get<int64_t>();
+  record.previous_branch = json.value("previous_branch", int64_t{0});
   record.since = json.at("since").get<int64_t>();
   record.final = json.at("final").get<bool>();
   record.open_files = json.at("open_files").get<int64_t>();
@@ -62,11 +65,52 @@ void Unite(const std::vector<std::string>& more, std::vector<std::string>* all) 
   }
 }
 
+/// In the order of checkpoints, for one sink.
+std::string BeginOfName(const std::string& lineage, int64_t checkpoint) {
+  char number[32];
+  std::snprintf(number, sizeof(number), "-%012lld", static_cast<long long>(checkpoint));
+  return lineage + number;
+}
+
 Result<std::string> ReadText(fs::FileSystem& file_system, const std::string& path) {
   SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenRead(path));
   SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
   SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
   return bytes->ToString();
+}
+
+/// See WriteFirstRecord(). Reads no file before the record's `previous`.
+Result<int64_t> BranchOf(fs::FileSystem& file_system, const std::vector<fs::FileInfo>& entries,
+                         const TableRecord& record) {
+  const std::string previous = BeginOfName(record.lineage, record.previous);
+  int64_t branch = record.branch;
+  bool behind = false;
+  for (const fs::FileInfo& entry : entries) {
+    // Files are named for the last record in them.
+    if (!entry.name().starts_with(record.lineage + "-") || entry.name() < previous) continue;
+    const auto text = ReadText(file_system, entry.path);
+    if (text.status().code() == StatusCode::kNotFound) continue;
+    SLUICE_RETURN_NOT_OK(text.status());
+    const auto records = ParseRecords(*text);
+    if (!records.ok()) continue;  // `sluice verify` tells of it.
+    for (const TableRecord& other : *records) {
+      if (other.lineage != record.lineage || other.branch < branch) continue;
+      behind = (other.branch == branch && behind) || other.checkpoint > record.checkpoint;
+      branch = other.branch;
+    }
+  }
+  return behind ? branch + 1 : branch;
+}
+
+Status SweepUnfinished(fs::FileSystem& file_system, const std::vector<fs::FileInfo>& entries,
+                       const std::string& lineage) {
+  std::vector<std::string> unfinished;
+  for (const fs::FileInfo& entry : entries) {
+    if (entry.name().starts_with("." + lineage + "-") && IsTemporaryName(entry.name())) {
+      unfinished.push_back(entry.path);
+    }
+  }
+  return file_system.DeleteFiles(unfinished);
 }
 
 }  // namespace
@@ -84,8 +128,10 @@ std::string EncodeRecord(const TableRecord& record) {
                      {"writer", record.writer},
                      {"sink", record.lineage},
                      {"format", record.format},
+                     {"branch", record.branch},
                      {"checkpoint", record.checkpoint},
                      {"previous", record.previous},
+                     {"previous_branch", record.previous_branch},
                      {"since", record.since},
                      {"final", record.final},
                      {"open_files", record.open_files},
@@ -117,10 +163,10 @@ Result<std::vector<TableRecord>> ParseRecords(std::string_view lines) {
 }
 
 std::string RecordPath(const std::string& root, const TableRecord& record) {
-  char number[32];
-  std::snprintf(number, sizeof(number), "-%012lld", static_cast<long long>(record.checkpoint));
-  return fs::JoinPath(fs::JoinPath(root, kRecordDirectory),
-                      record.lineage + number + std::string(kSuffix));
+  const std::string branch = record.branch > 0 ? "." + std::to_string(record.branch) : "";
+  return fs::JoinPath(
+      fs::JoinPath(root, kRecordDirectory),
+      BeginOfName(record.lineage, record.checkpoint) + branch + std::string(kSuffix));
 }
 
 Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
@@ -132,37 +178,28 @@ Status WriteRecord(fs::FileSystem& file_system, const std::string& root,
   return file_system.WriteWhole(path, EncodeRecord(record));
 }
 
-Status WriteRecordAgain(fs::FileSystem& file_system, const std::string& root, TableRecord record) {
-  const std::string path = RecordPath(root, record);
+Status WriteFirstRecord(fs::FileSystem& file_system, const std::string& root, TableRecord* record) {
+  SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                          fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
+  SLUICE_RETURN_NOT_OK(SweepUnfinished(file_system, entries, record->lineage));
+  SLUICE_ASSIGN_OR_RETURN(record->branch, BranchOf(file_system, entries, *record));
+  const std::string path = RecordPath(root, *record);
   const auto text = ReadText(file_system, path);
-  if (text.status().code() == StatusCode::kNotFound) return WriteRecord(file_system, root, record);
+  if (text.status().code() == StatusCode::kNotFound) return WriteRecord(file_system, root, *record);
   SLUICE_RETURN_NOT_OK(text.status());
   const auto written = ParseRecords(*text);
-  if (!written.ok()) return WriteRecord(file_system, root, record);
+  if (!written.ok()) return WriteRecord(file_system, root, *record);
   std::string lines;
   for (const TableRecord& other : *written) {
-    if (other.lineage == record.lineage && other.checkpoint == record.checkpoint) {
-      record.time_ms = other.time_ms;
-      Unite(other.committed, &record.committed);
-      Unite(other.replaced, &record.replaced);
+    if (other.lineage == record->lineage && other.checkpoint == record->checkpoint) {
+      record->time_ms = other.time_ms;
+      Unite(other.committed, &record->committed);
+      Unite(other.replaced, &record->replaced);
     } else {
       lines += EncodeRecord(other);
     }
   }
-  return file_system.WriteWhole(path, lines + EncodeRecord(record));
-}
-
-Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
-                              const std::string& lineage) {
-  SLUICE_ASSIGN_OR_RETURN(const auto entries,
-                          fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
-  std::vector<std::string> unfinished;
-  for (const fs::FileInfo& entry : entries) {
-    if (entry.name().starts_with("." + lineage + "-") && IsTemporaryName(entry.name())) {
-      unfinished.push_back(entry.path);
-    }
-  }
-  return file_system.DeleteFiles(unfinished);
+  return file_system.WriteWhole(path, lines + EncodeRecord(*record));
 }
 
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths) {
@@ -190,7 +227,6 @@ Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::st
   ReadRecordsResult result;
   SLUICE_ASSIGN_OR_RETURN(const auto entries,
                           fs::ListIfThere(file_system, fs::JoinPath(root, kRecordDirectory)));
-  std::set<std::pair<std::string, int64_t>> seen;
   for (const fs::FileInfo& entry : entries) {
     if (entry.is_directory || !entry.name().ends_with(kSuffix) || entry.name().starts_with(".")) {
       continue;
@@ -203,14 +239,9 @@ Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::st
       result.damaged[entry.path] = records.status().message();
       continue;
     }
-    for (TableRecord& record : *records) {
-      if (!seen.emplace(record.lineage, record.checkpoint).second) continue;
-      result.records.push_back(std::move(record));
-    }
+    std::move(records->begin(), records->end(), std::back_inserter(result.records));
   }
-  std::stable_sort(
-      result.records.begin(), result.records.end(),
-      [](const TableRecord& a, const TableRecord& b) { return a.time_ms < b.time_ms; });
+  result.records = OrderRecords(std::move(result.records));
   return result;
 }
 

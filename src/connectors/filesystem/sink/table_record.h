@@ -2,8 +2,10 @@
 // that published something, so that `sluice verify` can prove later that nothing is missing and
 // nothing is there twice (docs/decisions/0019). Readers do not see it: its name begins with '_'.
 //
-// Records of one sink (a lineage) form a chain: each names the one before it. What a run that went
-// back to an older state has left is not in the chain of the newest record.
+// Records of one sink (a lineage) form a chain: each names the one before it. A run that goes back
+// to an older state begins a branch, whose records come after all of the branch before; what that
+// one has left is not in the chain of the newest record. Wall clocks leap: time orders only records
+// that nothing else does (record_order.h).
 #pragma once
 
 #include <cstdint>
@@ -40,9 +42,11 @@ struct TableRecord {
   std::string writer;
   std::string lineage;  // Of the sink.
   std::string format;
+  int64_t branch = 0;  // How often the sink went back behind records that are there.
   int64_t checkpoint = 0;
   /// Checkpoint of the record before; 0: there is none.
   int64_t previous = 0;
+  int64_t previous_branch = 0;
   /// The state that recording began from; 0: it began with the sink.
   int64_t since = 0;
   bool final = false;      // The input has ended and everything is in files.
@@ -64,19 +68,18 @@ std::string EncodeRecord(const TableRecord& record);
 /// All lines. Fails with kCorrupt naming the line.
 Result<std::vector<TableRecord>> ParseRecords(std::string_view lines);
 
-/// Removes what earlier starts of the job with this lineage left half-written: a process that is
-/// killed between writing a record and renaming it leaves a hidden file.
-Status SweepUnfinishedRecords(fs::FileSystem& file_system, const std::string& root,
-                              const std::string& lineage);
-
-/// "_sluice/<lineage>-<checkpoint>.jsonl" below `root`.
+/// "_sluice/<lineage>-<checkpoint>.jsonl" below `root`; of a later branch
+/// "_sluice/<lineage>-<checkpoint>.<branch>.jsonl".
 std::string RecordPath(const std::string& root, const TableRecord& record);
 /// Durable, in place of an older one of the same sink and checkpoint. Blocking.
 Status WriteRecord(fs::FileSystem& file_system, const std::string& root, const TableRecord& record);
-/// The same for a record that an earlier start may have written already: it keeps its time, since
-/// COMPACT TABLE may have recorded something after it, what it says was committed, and the other
-/// records that were folded into its file. Blocking.
-Status WriteRecordAgain(fs::FileSystem& file_system, const std::string& root, TableRecord record);
+/// The same for the first record of a start. One that an earlier start has written already keeps
+/// its time, since COMPACT TABLE may have recorded something after it, what it says was committed,
+/// and the other records that were folded into its file. Sets the branch: that of the record
+/// before, a later one that an earlier start has begun, or a new one where this record goes back
+/// behind some that are there. Removes what earlier starts of the sink have left half-written: a
+/// process that is killed between writing a record and renaming it leaves a hidden file. Blocking.
+Status WriteFirstRecord(fs::FileSystem& file_system, const std::string& root, TableRecord* record);
 /// Puts the records at `paths` into one file under the last one's name and removes them. Records
 /// that are there twice after a crash are the same. Blocking.
 Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& paths);
@@ -85,7 +88,7 @@ Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& 
 Result<bool> HasRecords(fs::FileSystem& file_system, const std::string& root);
 
 struct ReadRecordsResult {
-  std::vector<TableRecord> records;  // By time.
+  std::vector<TableRecord> records;  // In the order of OrderRecords().
   /// Files that hold no records, and why.
   std::map<std::string, std::string> damaged;
 };

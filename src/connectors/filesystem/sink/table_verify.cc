@@ -141,26 +141,23 @@ class Verifier {
 
   /// Which records count: those from which the newest one of its sink goes back.
   void FollowChains() {
-    std::map<std::string, std::map<int64_t, const TableRecord*>> sinks;
+    using Place = std::pair<int64_t, int64_t>;  // Branch, checkpoint.
+    std::map<std::string, std::map<Place, const TableRecord*>> sinks;
     for (const TableRecord& record : records_) {
       if (record.writer == kCompactTableWriter) {
         in_chain_.insert(&record);  // Each statement stands for itself.
       } else {
-        sinks[record.lineage][record.checkpoint] = &record;
+        sinks[record.lineage][{record.branch, record.checkpoint}] = &record;
       }
     }
-    for (const auto& [lineage, by_checkpoint] : sinks) {
-      const TableRecord* newest = by_checkpoint.rbegin()->second;
-      // By time, not by number: an older state may have been gone back to under lower numbers.
-      for (const auto& [checkpoint, record] : by_checkpoint) {
-        if (record->time_ms > newest->time_ms) newest = record;
-      }
+    for (const auto& [lineage, by_place] : sinks) {
+      const TableRecord* newest = by_place.rbegin()->second;
       newest_of_sink_[lineage] = newest;
       for (const TableRecord* record = newest; record != nullptr;) {
         if (!in_chain_.insert(record).second) break;
         if (record->previous == 0) break;
-        const auto before = by_checkpoint.find(record->previous);
-        if (before == by_checkpoint.end()) {
+        const auto before = by_place.find({record->previous_branch, record->previous});
+        if (before == by_place.end()) {
           Problem("missing record", RecordPath(request_.root, *record),
                   "the record of checkpoint " + std::to_string(record->previous) + " of sink " +
                       lineage + ", to which this one goes back, is not there");
@@ -171,7 +168,7 @@ class Verifier {
     }
   }
 
-  /// What is there, if all is well: the records of the chains in the order of time.
+  /// What is there, if all is well: the records of the chains in their order.
   void Replay() {
     for (const TableRecord& record : records_) {
       if (!in_chain_.contains(&record)) {
