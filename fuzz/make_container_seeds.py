@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of fuzz/orc_fuzz.cc and fuzz/parquet_fuzz.cc: small files of pyarrow behind the byte that chooses their table."""
+"""Writes the seeds of fuzz/orc_fuzz.cc, fuzz/parquet_fuzz.cc and fuzz/merge_parquet_fuzz.cc: small files of pyarrow behind the byte that chooses their table."""
 
 import datetime
 import decimal
@@ -29,6 +29,21 @@ TABLES = [
 ]  # fmt: skip
 
 
+def encoding_of(kind):
+    """The encoding that only newer writers use for such a column, if there is one."""
+    if pa.types.is_integer(kind) or pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        return "DELTA_BINARY_PACKED"
+    if pa.types.is_floating(kind):
+        return "BYTE_STREAM_SPLIT"
+    return {pa.string(): "DELTA_BYTE_ARRAY", pa.binary(): "DELTA_LENGTH_BYTE_ARRAY"}.get(kind)
+
+
+def newer_pages(table):
+    encodings = {field.name: encoding_of(field.type) for field in table.schema}
+    return {"use_dictionary": False, "column_encoding": {name: one for name, one in encodings.items() if one},
+            "data_page_version": "2.0", "compression": "gzip"}  # fmt: skip
+
+
 def main():
     for at, table in enumerate(TABLES):
         for codec in ("uncompressed", "zstd"):
@@ -37,11 +52,16 @@ def main():
             orc.write_table(table, path, compression=codec)
             path.write_bytes(bytes([at]) + path.read_bytes())
         for name, options in (("plain", {"compression": "none", "use_dictionary": False}), ("pages", {"write_page_index": True}),
-                              ("int96", {"use_deprecated_int96_timestamps": True})):  # fmt: skip
+                              ("int96", {"use_deprecated_int96_timestamps": True}), ("newer", newer_pages(table)),
+                              ("zstd", {"compression": "zstd"}), ("lz4", {"compression": "lz4"}), ("brotli", {"compression": "brotli"})):  # fmt: skip
             path = CORPUS / "parquet" / f"table{at}-{name}"
             path.parent.mkdir(parents=True, exist_ok=True)
             parquet.write_table(table, path, **options)
             path.write_bytes(bytes([at]) + path.read_bytes())
+            if name == "pages":
+                copy = CORPUS / "merge_parquet" / path.name
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                copy.write_bytes(path.read_bytes())
 
 
 if __name__ == "__main__":

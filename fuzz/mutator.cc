@@ -73,7 +73,13 @@ std::vector<Input> ReadDictionary(const std::string& path) {
 Input Mutator::Mutate(const Input& input, const Input& other) {
   Input changed = input;
   for (size_t left = 1 + Below(Below(2) == 0 ? 2 : 8); left > 0; --left) MutateOnce(changed, other);
-  if (changed.size() > max_bytes_) changed.resize(max_bytes_);
+  // Long inputs cost time and find little more than short ones: most of them grow no further. What
+  // is too much goes anywhere but at the end, from where containers are read.
+  const size_t most = std::min(max_bytes_, std::max(input.size(), size_t{64} << Below(7)));
+  if (changed.size() > most) {
+    const auto from = changed.begin() + static_cast<ptrdiff_t>(Below(most));
+    changed.erase(from, from + static_cast<ptrdiff_t>(changed.size() - most));
+  }
   return changed;
 }
 

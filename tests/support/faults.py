@@ -19,7 +19,9 @@ class Faults:
 
     @property
     def environment(self):
-        return {"LD_PRELOAD": str(self.library), "SLUICE_FAULTS": str(self.rules)}
+        # AddressSanitizer insists on being loaded first unless it is told that this library may be.
+        sanitizer = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"]))
+        return {"LD_PRELOAD": str(self.library), "SLUICE_FAULTS": str(self.rules), "ASAN_OPTIONS": sanitizer}
 
     def set(self, *rules):
         hidden = self.rules.with_suffix(".new")

@@ -1,6 +1,8 @@
 #include "formats/parquet/join_files.h"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include <arrow/buffer.h>
@@ -42,6 +44,7 @@ constexpr int64_t kLeastRowGroupBytes = 64 << 10;
 
 struct Input {
   arrow::io::RandomAccessFile* file = nullptr;
+  int64_t footer_offset = 0;  // All that the footer points at lies before it.
   ParquetFooter footer;
 };
 
@@ -49,6 +52,14 @@ int64_t ChunkStart(const ThriftNode& meta) {
   const int64_t data = meta.NumberOr(kDataPageOffset, 0);
   const int64_t dictionary = meta.NumberOr(kDictionaryPageOffset, 0);
   return dictionary > 0 ? std::min(data, dictionary) : data;
+}
+
+bool LiesBefore(int64_t end, int64_t start, int64_t length) {
+  return start >= 0 && length >= 0 && start <= end && length <= end - start;
+}
+
+Status Outside(const std::string& what) {
+  return Status::DataError("A " + what + " of a Parquet file lies outside of it.");
 }
 
 class Joiner {
@@ -66,7 +77,7 @@ class Joiner {
     // Behind the rows, as writers place them: a reader gets the indexes with the footer.
     for (Input& input : inputs) {
       for (ThriftNode& group : input.footer.row_groups()) {
-        SLUICE_RETURN_NOT_OK(CopyIndexes(input.file, &group));
+        SLUICE_RETURN_NOT_OK(CopyIndexes(input, &group));
       }
     }
     ParquetFooter joined = std::move(inputs.front().footer);
@@ -98,15 +109,15 @@ class Joiner {
 
   /// Copies the chunks of a row group and moves its offsets; neighbours go in one piece.
   Status CopyChunks(arrow::io::RandomAccessFile* file, ThriftNode* group) {
-    ThriftNode* columns = group->Field(kColumns);
     int64_t run_begin = 0;
     int64_t run_length = 0;
-    group->SetNumber(kGroupOffset, position_);
+    group->SetNumber(kGroupOffset, position_);  // May add a field, which moves the others.
+    ThriftNode* columns = group->Field(kColumns);
     deltas_.emplace_back();
     for (ThriftNode& chunk : columns->items) {
-      ThriftNode* meta = chunk.Field(kMetaData);
-      const int64_t start = ChunkStart(*meta);
-      const int64_t length = meta->NumberOr(kCompressedSize, 0);
+      const ThriftNode& meta = *chunk.Field(kMetaData);
+      const int64_t start = ChunkStart(meta);
+      const int64_t length = meta.NumberOr(kCompressedSize, 0);
       if (run_length > 0 && run_begin + run_length != start) {
         SLUICE_RETURN_NOT_OK(Copy(file, run_begin, run_length));
         run_length = 0;
@@ -114,29 +125,30 @@ class Joiner {
       if (run_length == 0) run_begin = start;
       const int64_t delta = position_ + run_length - start;
       run_length += length;
-      Move(&chunk, meta, delta, start + delta);
+      Move(&chunk, delta, start + delta);
       deltas_.back().push_back(delta);
     }
     return Copy(file, run_begin, run_length);
   }
 
-  static void Move(ThriftNode* chunk, ThriftNode* meta, int64_t delta, int64_t start) {
+  static void Move(ThriftNode* chunk, int64_t delta, int64_t start) {
     chunk->SetNumber(kChunkOffset, start);
+    ThriftNode* meta = chunk->Field(kMetaData);
     for (const int16_t id : {kDataPageOffset, kIndexPageOffset, kDictionaryPageOffset}) {
       ThriftNode* offset = meta->Field(id);
       if (offset != nullptr && offset->number > 0) offset->number += delta;
     }
   }
 
-  Status CopyIndexes(arrow::io::RandomAccessFile* file, ThriftNode* group) {
+  Status CopyIndexes(const Input& input, ThriftNode* group) {
     const std::vector<int64_t>& deltas = deltas_[next_group_++];
     std::vector<ThriftNode>& chunks = group->Field(kColumns)->items;
     for (size_t i = 0; i < chunks.size(); ++i) {
       ThriftNode& chunk = chunks[i];
       ThriftNode* meta = chunk.Field(kMetaData);
-      SLUICE_RETURN_NOT_OK(CopyPart(file, meta, kBloomFilterOffset, kBloomFilterLength));
-      SLUICE_RETURN_NOT_OK(CopyPart(file, &chunk, kColumnIndexOffset, kColumnIndexLength));
-      SLUICE_RETURN_NOT_OK(CopyOffsetIndex(file, &chunk, deltas[i]));
+      SLUICE_RETURN_NOT_OK(CopyPart(input.file, meta, kBloomFilterOffset, kBloomFilterLength));
+      SLUICE_RETURN_NOT_OK(CopyPart(input.file, &chunk, kColumnIndexOffset, kColumnIndexLength));
+      SLUICE_RETURN_NOT_OK(CopyOffsetIndex(input, &chunk, deltas[i]));
     }
     return {};
   }
@@ -156,7 +168,7 @@ class Joiner {
   }
 
   /// Holds offsets of pages itself.
-  Status CopyOffsetIndex(arrow::io::RandomAccessFile* file, ThriftNode* chunk, int64_t delta) {
+  Status CopyOffsetIndex(const Input& input, ThriftNode* chunk, int64_t delta) {
     const int64_t offset = chunk->NumberOr(kOffsetIndexOffset, 0);
     const int64_t length = chunk->NumberOr(kOffsetIndexLength, 0);
     if (offset <= 0 || length <= 0) {
@@ -164,7 +176,7 @@ class Joiner {
       chunk->Remove(kOffsetIndexLength);
       return {};
     }
-    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(offset, length));
+    SLUICE_ASSIGN_ARROW(const auto bytes, input.file->ReadAt(offset, length));
     size_t consumed = 0;
     SLUICE_ASSIGN_OR_RETURN(ThriftNode index,
                             ParseThriftStruct({reinterpret_cast<const char*>(bytes->data()),
@@ -173,7 +185,9 @@ class Joiner {
     ThriftNode* pages = index.Field(kPageLocations);
     if (pages == nullptr) return Status::DataError("A page index of a Parquet file is damaged.");
     for (ThriftNode& page : pages->items) {
-      page.SetNumber(kPageOffset, page.NumberOr(kPageOffset, 0) + delta);
+      const int64_t page_offset = page.NumberOr(kPageOffset, 0);
+      if (!LiesBefore(input.footer_offset, page_offset, 0)) return Outside("page");
+      page.SetNumber(kPageOffset, page_offset + delta);
     }
     const std::string moved = SerializeThriftStruct(index);
     chunk->SetNumber(kOffsetIndexOffset, position_);
@@ -188,10 +202,31 @@ class Joiner {
   size_t next_group_ = 0;
 };
 
-/// Everything that is relied on below is there, and the rows lie in this file and are not
-/// encrypted.
-Status CheckChunks(ParquetFooter& footer, int64_t footer_offset) {
-  for (ThriftNode& group : footer.row_groups()) {
+/// What is relied on above: the rows lie in this file, and so do the indexes that have a place.
+Status CheckPlaces(const ThriftNode& chunk, const ThriftNode& meta, int64_t end) {
+  const int64_t start = ChunkStart(meta);
+  if (start < 4 || !LiesBefore(end, start, meta.NumberOr(kCompressedSize, -1))) {
+    return Outside("column chunk");
+  }
+  for (const int16_t id : {kDataPageOffset, kIndexPageOffset, kDictionaryPageOffset}) {
+    if (meta.NumberOr(id, 0) > end) return Outside("page");
+  }
+  const auto fits = [end](const ThriftNode& node, int16_t offset_id, int16_t length_id) {
+    const int64_t offset = node.NumberOr(offset_id, 0);
+    const int64_t length = node.NumberOr(length_id, 0);
+    return offset <= 0 || length <= 0 || LiesBefore(end, offset, length);
+  };
+  if (!fits(meta, kBloomFilterOffset, kBloomFilterLength)) return Outside("bloom filter");
+  if (!fits(chunk, kColumnIndexOffset, kColumnIndexLength) ||
+      !fits(chunk, kOffsetIndexOffset, kOffsetIndexLength)) {
+    return Outside("page index");
+  }
+  return {};
+}
+
+/// Nothing is encrypted or elsewhere, and all that the footer points at is there.
+Status CheckChunks(Input& input) {
+  for (ThriftNode& group : input.footer.row_groups()) {
     const ThriftNode* columns = group.Field(kColumns);
     if (columns == nullptr) return Status::DataError("A row group of a Parquet file is damaged.");
     for (const ThriftNode& chunk : columns->items) {
@@ -200,11 +235,7 @@ Status CheckChunks(ParquetFooter& footer, int64_t footer_offset) {
           chunk.Field(kFilePath) != nullptr) {
         return Status::Unsupported("Column chunks are encrypted or in another file.");
       }
-      const int64_t start = ChunkStart(*meta);
-      const int64_t length = meta->NumberOr(kCompressedSize, -1);
-      if (start < 4 || length < 0 || start > footer_offset || length > footer_offset - start) {
-        return Status::DataError("A column chunk of a Parquet file lies outside of it.");
-      }
+      SLUICE_RETURN_NOT_OK(CheckPlaces(chunk, *meta, input.footer_offset));
     }
   }
   return {};
@@ -218,17 +249,22 @@ Status JoinParquetFiles(std::span<const std::shared_ptr<arrow::io::RandomAccessF
   std::vector<Input> files;
   int64_t row_group_count = 0;
   int64_t total_bytes = 0;
+  int64_t total_rows = 0;
   for (const auto& input : inputs) {
-    int64_t footer_offset = 0;
     Input& file = files.emplace_back();
     file.file = input.get();
-    SLUICE_ASSIGN_OR_RETURN(file.footer, ParquetFooter::Read(input.get(), &footer_offset));
-    SLUICE_RETURN_NOT_OK(CheckChunks(file.footer, footer_offset));
+    SLUICE_ASSIGN_OR_RETURN(file.footer, ParquetFooter::Read(input.get(), &file.footer_offset));
+    SLUICE_RETURN_NOT_OK(CheckChunks(file));
+    const int64_t rows = file.footer.row_count();
+    if (rows < 0 || rows > std::numeric_limits<int64_t>::max() - total_rows) {
+      return Status::DataError("A Parquet file tells of a wrong number of rows.");
+    }
+    total_rows += rows;
     if (!file.footer.FitsWith(files.front().footer)) {
       return Status::Unsupported("The schemas of the Parquet files differ.");
     }
     row_group_count += static_cast<int64_t>(file.footer.row_groups().size());
-    total_bytes += footer_offset;
+    total_bytes += file.footer_offset;
   }
   if (row_group_count > 1 && total_bytes / row_group_count < kLeastRowGroupBytes) {
     return Status::Unsupported("The row groups are too small to be kept.");

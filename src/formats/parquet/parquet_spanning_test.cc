@@ -1,4 +1,8 @@
 // One Parquet file written by several writers, as over restarts, and files joined by row groups.
+#include <sys/resource.h>
+
+#include <limits>
+
 #include <arrow/io/memory.h>
 #include <gtest/gtest.h>
 #include <parquet/bloom_filter.h>
@@ -251,6 +255,104 @@ TEST(ParquetJoinTest, RefusesWhatDoesNotFit) {
   EXPECT_EQ(Join({small, "no Parquet file"}).status().code(), StatusCode::kDataError);
   EXPECT_FALSE(Join({small, small.substr(0, small.size() - 1)}).ok());
   EXPECT_TRUE(Join({small}).ok());
+}
+
+/// The same file with its footer changed.
+template <typename Change>
+std::string WithFooter(const std::string& bytes, const Change& change) {
+  const auto file = InMemory(bytes);
+  int64_t offset = 0;
+  ParquetFooter footer = *ParquetFooter::Read(file.get(), &offset);
+  std::string begin = bytes.substr(0, static_cast<size_t>(offset));
+  change(&footer, &begin);
+  return begin + footer.ToFileEnd();
+}
+
+TEST(ParquetJoinTest, FilesWithoutOptionalFieldsAreJoined) {
+  // What other writers leave out: where a row group begins, its compressed size, its ordinal. The
+  // offset of a chunk is not optional, but its place is in the metadata as well.
+  constexpr int64_t kRows = 100'000;
+  const std::vector<int16_t> left_out[] = {{5}, {5, 7}, {5, 6, 7}};
+  for (const std::vector<int16_t>& ids : left_out) {
+    const auto change = [&ids](ParquetFooter* footer, std::string*) {
+      ThriftNode& group = footer->row_groups()[0];
+      for (const int16_t id : ids) group.Remove(id);
+      for (ThriftNode& chunk : group.Field(1)->items) chunk.Remove(2);
+    };
+    std::vector<std::string> files;
+    for (const int64_t from : {int64_t{0}, kRows}) {
+      files.push_back(
+          WithFooter(*WriteFile(TestSchema(), {Numbers(from, kRows)}, {}, true), change));
+    }
+    const auto joined = Join(files);
+    ASSERT_TRUE(joined.ok()) << joined.status().ToString();
+    ExpectIds(*joined, 2 * kRows);
+  }
+}
+
+TEST(ParquetJoinTest, PlacesOutsideOfTheFileAreErrors) {
+  const std::string bytes =
+      *WriteFile(TestSchema(), {Numbers(0, 10)}, {{"bloom.filter.enabled", "true"}}, true);
+  ASSERT_TRUE(Join({bytes}).ok());
+  constexpr int16_t kMeta = 3;
+  const std::pair<int16_t, int16_t> places[] = {
+      {0, 4}, {0, 5}, {0, 6}, {0, 7}, {kMeta, 7}, {kMeta, 9}, {kMeta, 11}, {kMeta, 14}, {kMeta, 15},
+  };
+  for (const auto& [inside, id] : places) {
+    for (const int64_t value : {int64_t{1} << 40, std::numeric_limits<int64_t>::max()}) {
+      const auto change = [&](ParquetFooter* footer, std::string*) {
+        ThriftNode& chunk = footer->row_groups()[0].Field(1)->items[0];
+        ThriftNode& node = inside == 0 ? chunk : *chunk.Field(inside);
+        ASSERT_NE(node.Field(id), nullptr) << inside << " " << id;
+        node.SetNumber(id, value);
+      };
+      EXPECT_EQ(Join({WithFooter(bytes, change)}).status().code(), StatusCode::kDataError)
+          << inside << " " << id << " " << value;
+    }
+  }
+}
+
+TEST(ParquetJoinTest, PagesOutsideOfTheFileAreErrors) {
+  const std::string bytes = *WriteFile(TestSchema(), {Numbers(0, 10)}, {}, true);
+  const auto change = [](ParquetFooter* footer, std::string* begin) {
+    ThriftNode& chunk = footer->row_groups()[0].Field(1)->items[0];
+    const auto offset = static_cast<size_t>(chunk.NumberOr(4, 0));
+    size_t length = 0;
+    ThriftNode index = *ParseThriftStruct(std::string_view(*begin).substr(offset), &length);
+    index.Field(1)->items[0].SetNumber(1, std::numeric_limits<int64_t>::max());
+    const std::string moved = SerializeThriftStruct(index);
+    chunk.SetNumber(4, static_cast<int64_t>(begin->size()));
+    chunk.SetNumber(5, static_cast<int64_t>(moved.size()));
+    *begin += moved;
+  };
+  EXPECT_EQ(Join({WithFooter(bytes, change)}).status().code(), StatusCode::kDataError);
+}
+
+TEST(ParquetJoinTest, WrongNumbersOfRowsAreErrors) {
+  const std::string bytes = *WriteFile(TestSchema(), {Numbers(0, 10)});
+  for (const int64_t rows : {int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
+    const auto change = [rows](ParquetFooter* footer, std::string*) {
+      ThriftNode root = *ParseThriftStruct(footer->Serialize(), std::make_unique<size_t>().get());
+      root.SetNumber(3, rows);
+      *footer = *ParquetFooter::Parse(SerializeThriftStruct(root));
+    };
+    EXPECT_EQ(Join({WithFooter(bytes, change), bytes}).status().code(), StatusCode::kDataError)
+        << rows;
+  }
+}
+
+TEST(ThriftCompactTest, ListsThatLieTakeLittleMemory) {
+  // Lists in lists, each of as many items as there are bytes left.
+  std::string bytes = "\x19";
+  for (int depth = 0; depth < 30; ++depth) bytes += std::string("\xF9\x80\x80\x40", 4);
+  bytes.resize(4 << 20, '\xF9');
+  size_t consumed = 0;
+  rusage before{};
+  getrusage(RUSAGE_SELF, &before);
+  EXPECT_FALSE(ParseThriftStruct(bytes, &consumed).ok());
+  rusage after{};
+  getrusage(RUSAGE_SELF, &after);
+  EXPECT_LT(after.ru_maxrss - before.ru_maxrss, 512 << 10);  // KiB.
 }
 
 TEST(ThriftCompactTest, FootersSurviveUnchanged) {

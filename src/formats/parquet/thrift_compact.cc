@@ -74,11 +74,10 @@ class Parser {
     uint64_t count = header >> 4;
     if (count == 15) count = Varint();
     node->item_type = static_cast<ThriftType>(header & 0x0F);
-    // Each item takes at least one byte: bounds what is reserved.
-    if (!ok_ || count > rest_.size()) return Damaged();
-    node->items.resize(count);
-    for (ThriftNode& item : node->items) {
-      SLUICE_RETURN_NOT_OK(Value(header & 0x0F, true, depth + 1, &item));
+    if (!ok_ || count > rest_.size()) return Damaged();  // Each item takes at least one byte.
+    // One by one: lists of lists that tell of too many items would take memory at every depth.
+    for (uint64_t i = 0; i < count; ++i) {
+      SLUICE_RETURN_NOT_OK(Value(header & 0x0F, true, depth + 1, &node->items.emplace_back()));
     }
     return {};
   }
@@ -90,10 +89,9 @@ class Parser {
     const uint8_t types = Byte();
     node->item_type = static_cast<ThriftType>(types >> 4);
     node->value_type = static_cast<ThriftType>(types & 0x0F);
-    node->items.resize(count * 2);
-    for (size_t i = 0; i < node->items.size(); ++i) {
+    for (uint64_t i = 0; i < 2 * count; ++i) {
       const int type = i % 2 == 0 ? types >> 4 : types & 0x0F;
-      SLUICE_RETURN_NOT_OK(Value(type, true, depth + 1, &node->items[i]));
+      SLUICE_RETURN_NOT_OK(Value(type, true, depth + 1, &node->items.emplace_back()));
     }
     return {};
   }

@@ -42,7 +42,7 @@ struct ThriftNode {
   ThriftNode* Field(int16_t id);
   const ThriftNode* Field(int16_t id) const;
   int64_t NumberOr(int16_t id, int64_t otherwise) const;
-  /// Changes an integer field, or adds one of `type` in its place.
+  /// Changes an integer field, or adds one of `type` in its place: pointers that Field gave end.
   void SetNumber(int16_t id, int64_t value, ThriftType type = ThriftType::kI64);
   void Remove(int16_t id);
 };

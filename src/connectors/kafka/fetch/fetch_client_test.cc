@@ -87,14 +87,14 @@ class FakeBroker {
     socklen_t size = sizeof(address);
     ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
     port_ = ntohs(address.sin_port);
-    threads_.emplace_back([this] { Accept(); });
+    acceptor_ = std::thread([this] { Accept(); });
   }
   ~FakeBroker() {
     stopping_ = true;
     ::shutdown(listener_, SHUT_RDWR);
-    threads_.front().join();
+    acceptor_.join();  // Before the others are looked at: it adds to them.
     for (const int socket : sockets_) ::shutdown(socket, SHUT_RDWR);
-    for (size_t i = 1; i < threads_.size(); ++i) threads_[i].join();
+    for (std::thread& server : servers_) server.join();
     ::close(listener_);
   }
 
@@ -166,7 +166,7 @@ class FakeBroker {
       if (socket < 0) break;
       ++connections;
       sockets_.push_back(socket);
-      threads_.emplace_back([this, socket] { Serve(socket); });
+      servers_.emplace_back([this, socket] { Serve(socket); });
     }
   }
   static bool ReadAll(int socket, char* out, size_t size) {
@@ -203,7 +203,8 @@ class FakeBroker {
   int port_ = 0;
   std::atomic<bool> stopping_{false};
   std::vector<int> sockets_;
-  std::deque<std::thread> threads_;
+  std::deque<std::thread> servers_;
+  std::thread acceptor_;
 };
 
 std::string Records(int64_t base, int count) {
