@@ -32,7 +32,7 @@ bool Decompress(std::string_view compressed, size_t size, std::string* plain) {
   std::copy(compressed.begin(), compressed.end(), in.get());
   const auto out = std::make_unique<uint8_t[]>(size + 1);
   out[size] = 0xA5;
-  if (!DecompressSnappy({in.get(), compressed.size()}, out.get(), size)) return false;
+  if (!DecompressSnappy({{in.get(), compressed.size()}, out.get(), size})) return false;
   EXPECT_EQ(out[size], 0xA5);
   plain->assign(reinterpret_cast<const char*>(out.get()), size);
   return true;
@@ -116,6 +116,28 @@ TEST(SnappyTest, RefusesWhatIsDamaged) {
   for (const auto& test : cases) {
     std::string plain;
     EXPECT_FALSE(Decompress(test.bytes, test.size, &plain)) << test.what;
+  }
+}
+
+// Two blocks of all sizes, one of which ends first.
+TEST(SnappyTest, PairsAreWhatEachBlockIs) {
+  const std::vector<std::string> texts = Texts();
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const std::string& first = texts[i];
+    const std::string& second = texts[(i * 37 + 5) % texts.size()];
+    const std::string packed_first = Compress(first);
+    const std::string packed_second = Compress(second);
+    const auto one = std::make_unique<uint8_t[]>(first.size());
+    const auto two = std::make_unique<uint8_t[]>(second.size());
+    const SnappyBlock one_block{packed_first, one.get(), first.size()};
+    const SnappyBlock two_block{packed_second, two.get(), second.size()};
+    ASSERT_TRUE(DecompressSnappyPair(one_block, two_block)) << i;
+    EXPECT_EQ(std::string(one.get(), one.get() + first.size()), first);
+    EXPECT_EQ(std::string(two.get(), two.get() + second.size()), second);
+    const SnappyBlock cut{std::string_view(packed_first).substr(0, packed_first.size() - 1),
+                          one.get(), first.size()};
+    EXPECT_FALSE(DecompressSnappyPair(cut, two_block)) << i;
+    EXPECT_FALSE(DecompressSnappyPair(two_block, cut)) << i;
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <arrow/type.h>
 
+#include "formats/parquet/page_column.h"
+
 namespace sluice::formats::parquet_format {
 
 namespace {
@@ -69,6 +71,10 @@ Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaD
     if (flat) {
       planned.traits.uuid = leaf.logical_type() != nullptr && leaf.logical_type()->is_UUID();
       if (leaf.physical_type() == ::parquet::Type::INT96) planned.how = ColumnPlan::How::kInt96;
+      if (HasPlainNumbers(leaf, arrow_type)) {
+        planned.how = ColumnPlan::How::kNumbers;
+        planned.file_type = file_columns.field(field)->type();
+      }
     }
     for (int i = planned.first_leaf; i < planned.first_leaf + planned.leaf_count; ++i) {
       if (file.Column(i)->physical_type() == ::parquet::Type::INT96)

@@ -18,6 +18,7 @@ struct ColumnPlan {
   enum class How {
     kMissing,  // Not in the file: NULL.
     kInt96,    // A top-level INT96 column: read without Arrow, which cannot take all its values.
+    kNumbers,  // A flat column of numbers: arrays that lie in the pages.
     kArrow,
   };
   How how = How::kMissing;
@@ -26,7 +27,8 @@ struct ColumnPlan {
   int first_leaf = 0;
   int leaf_count = 0;
   SourceTraits traits;
-  std::vector<int> int96_leaves;  // kArrow: those read beside Arrow.
+  std::shared_ptr<arrow::DataType> file_type;  // As Arrow sees it; kNumbers.
+  std::vector<int> int96_leaves;               // kArrow: those read beside Arrow.
 };
 
 struct ReadPlan {

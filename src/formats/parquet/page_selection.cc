@@ -17,13 +17,6 @@ struct LeafPages {
   std::vector<int64_t> first_rows;
 };
 
-int64_t ChunkBegin(const ::parquet::ColumnChunkMetaData& chunk) {
-  const int64_t data = chunk.data_page_offset();
-  if (!chunk.has_dictionary_page()) return data;
-  const int64_t dictionary = chunk.dictionary_page_offset();
-  return dictionary > 0 && dictionary < data ? dictionary : data;
-}
-
 // False when the pages do not lie in order within chunk and row group.
 bool AreSound(const LeafPages& leaf, int64_t chunk_bytes, int64_t row_count) {
   constexpr int64_t kMostBytes = int64_t{1} << 50;  // Far from overflowing.
@@ -80,6 +73,13 @@ SelectedPages Select(const LeafPages& leaf, int64_t row_count, const RowRanges& 
 }
 
 }  // namespace
+
+int64_t ChunkBegin(const ::parquet::ColumnChunkMetaData& chunk) {
+  const int64_t data = chunk.data_page_offset();
+  if (!chunk.has_dictionary_page()) return data;
+  const int64_t dictionary = chunk.dictionary_page_offset();
+  return dictionary > 0 && dictionary < data ? dictionary : data;
+}
 
 RowRanges SelectPages(const ::parquet::RowGroupMetaData& row_group,
                       ::parquet::RowGroupPageIndexReader* indexes, int first_leaf, int leaf_count,

@@ -22,6 +22,9 @@ struct SelectedPages {
 /// By leaf; those that are not here are read whole.
 using PageSelection = std::map<int, SelectedPages>;
 
+/// Where the pages of a chunk begin in the file.
+int64_t ChunkBegin(const ::parquet::ColumnChunkMetaData& chunk);
+
 /// Selects pages of the `leaf_count` leaves of one field from `first_leaf` on and returns the rows
 /// that they hold, which are the same for all of them and have the `wanted` ones among them: all
 /// rows of the row group when a leaf has no offset index, or one that contradicts itself. May throw

@@ -4,6 +4,7 @@
 #include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
 
+#include "formats/parquet/paged_file.h"
 #include "formats/parquet/row_group_bounds.h"
 #include "formats/parquet/row_group_rows.h"
 #include "formats/parquet/storage_error.h"
@@ -104,7 +105,9 @@ Status ParquetFile::LoadFileColumns() const {
 Status ParquetFile::LoadReader() {
   if (reader_ != nullptr) return {};
   SLUICE_ASSIGN_ARROW(
-      reader_, ::parquet::arrow::FileReader::Make(pool_, std::move(footer_), arrow_properties_));
+      reader_,
+      ::parquet::arrow::FileReader::Make(
+          pool_, OpenPagedFile(footer_.get(), file_, reader_properties_, {}), arrow_properties_));
   return {};
 }
 
@@ -118,7 +121,7 @@ const pruning::RowRanges& ParquetFile::Judge(int part,
       judged_rows_ = {{0, row_count(part)}};
     } else {
       judged_rows_ = MatchingRows(
-          {options_, schema_.physical, *file_columns_, footer(), part, pool_}, filters);
+          {options_, schema_.physical, *file_columns_, *footer_, part, pool_}, filters);
     }
   } catch (const std::exception&) {
     judged_rows_ = {{0, row_count(part)}};  // Damaged statistics prove nothing.
@@ -135,7 +138,7 @@ bool ParquetFile::MayMatch(int part, std::span<const expr::ExprPtr> filters) con
 ColumnFacts ParquetFile::Facts(int part, int column) const {
   try {
     if (!LoadFileColumns().ok()) return {};
-    return ExactFacts({options_, schema_.physical, *file_columns_, footer(), part, pool_}, column);
+    return ExactFacts({options_, schema_.physical, *file_columns_, *footer_, part, pool_}, column);
   } catch (const std::exception&) {
     return {};  // Damaged statistics tell nothing.
   }

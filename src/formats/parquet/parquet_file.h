@@ -36,9 +36,6 @@ class ParquetFile final : public BulkFile {
   // footer alone, which of a small file takes less time than either.
   Status LoadFileColumns() const;
   Status LoadReader();
-  ::parquet::ParquetFileReader& footer() const {
-    return reader_ != nullptr ? *reader_->parquet_reader() : *footer_;
-  }
   /// The rows of `part` that may pass; all when nothing can be told.
   const pruning::RowRanges& Judge(int part, std::span<const expr::ExprPtr> filters) const;
 
@@ -48,8 +45,8 @@ class ParquetFile final : public BulkFile {
   arrow::MemoryPool* const pool_;
   const ::parquet::ReaderProperties reader_properties_;
   const ::parquet::ArrowReaderProperties arrow_properties_;
-  std::unique_ptr<::parquet::ParquetFileReader> footer_;  // Until reader_ has it.
-  std::unique_ptr<::parquet::arrow::FileReader> reader_;
+  std::unique_ptr<::parquet::ParquetFileReader> footer_;
+  std::unique_ptr<::parquet::arrow::FileReader> reader_;  // Borrows footer_.
   std::shared_ptr<::parquet::FileMetaData> metadata_;
   mutable std::shared_ptr<arrow::Schema> file_columns_;
   ReadPlan plan_;

@@ -32,7 +32,12 @@ RowGroupColumn::RowGroupColumn(const ParquetOptions& options, const ColumnPlan& 
 Status RowGroupColumn::Open(::parquet::arrow::FileReader* reader) {
   if (plan_.how == ColumnPlan::How::kMissing) return {};
   std::shared_ptr<::parquet::RowGroupReader> row_group;
-  if (!plan_.int96_leaves.empty()) row_group = reader->parquet_reader()->RowGroup(part_);
+  if (!plan_.int96_leaves.empty() || plan_.how == ColumnPlan::How::kNumbers)
+    row_group = reader->parquet_reader()->RowGroup(part_);
+  if (plan_.how == ColumnPlan::How::kNumbers) {
+    pages_ = PageColumn::Make(row_group.get(), plan_.first_leaf, plan_.file_type, pool_);
+    return {};
+  }
   if (plan_.how == ColumnPlan::How::kInt96) {
     const TimestampTarget target{plan_.type, plan_.type.kind() == TypeKind::kTimestamp};
     int96_column_ = std::make_unique<Int96Column>(row_group->Column(plan_.first_leaf), target);
@@ -75,6 +80,10 @@ Status RowGroupColumn::Prepare(pruning::RowRange wanted) {
 int64_t RowGroupColumn::ready_rows() const {
   if (plan_.how == ColumnPlan::How::kMissing) return INT64_MAX;
   return pending_bytes_ < kMostJoinedBytes ? pending_rows_ : pending_.front()->length();
+}
+
+int64_t RowGroupColumn::joined_rows() const {
+  return plan_.how == ColumnPlan::How::kMissing ? INT64_MAX : pending_.front()->length();
 }
 
 Status RowGroupColumn::Drop(int64_t row_count) {
@@ -130,25 +139,37 @@ Status RowGroupColumn::ReadMore() {
   return {};
 }
 
-Result<std::shared_ptr<arrow::Array>> RowGroupColumn::ReadArray() {
-  int64_t bad_row = -1;
-  int64_t row_count = std::min(options_.batch_rows, kept_count_ - read_rows_);
-  std::shared_ptr<arrow::RecordBatch> batch;
-  if (batches_ != nullptr) {
+Result<std::shared_ptr<arrow::Array>> RowGroupColumn::ReadFileArray() {
+  ArrayPtr array;
+  if (pages_ != nullptr) {
+    array = pages_->Next();
+  } else {
+    std::shared_ptr<arrow::RecordBatch> batch;
     const arrow::Status status = batches_->ReadNext(&batch);
     if (!status.ok()) {
       SLUICE_RETURN_NOT_OK(StorageError(status));
       return Damaged(status.message());
     }
-    if (batch == nullptr) return Damaged("it has fewer rows than its footer says");
-    row_count = batch->num_rows();
+    if (batch != nullptr) array = batch->column(0);
+  }
+  if (array == nullptr) return Damaged("it has fewer rows than its footer says");
+  return array;
+}
+
+Result<std::shared_ptr<arrow::Array>> RowGroupColumn::ReadArray() {
+  int64_t bad_row = -1;
+  int64_t row_count = std::min(options_.batch_rows, kept_count_ - read_rows_);
+  ArrayPtr file_array;
+  if (int96_column_ == nullptr) {
+    SLUICE_ASSIGN_OR_RETURN(file_array, ReadFileArray());
+    row_count = file_array->length();
   }
   SourceTraits traits = plan_.traits;
   traits.int96 = int96_source_.get();
-  Result<ArrayPtr> values = batch == nullptr
-                                ? int96_column_->Read(row_count, &wall_clock_, pool_)
-                                : ReadConverter(&wall_clock_, pool_)
-                                      .Convert(batch->column(0), plan_.type, traits, &bad_row);
+  Result<ArrayPtr> values =
+      file_array == nullptr
+          ? int96_column_->Read(row_count, &wall_clock_, pool_)
+          : ReadConverter(&wall_clock_, pool_).Convert(file_array, plan_.type, traits, &bad_row);
   if (values.ok()) {
     bad_row = FindForbiddenNull(**values, plan_.type);
     if (bad_row < 0) return values;

@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "formats/parquet/column_plan.h"
 #include "formats/parquet/int96_column.h"
+#include "formats/parquet/page_column.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/pruning/row_ranges.h"
 
@@ -30,6 +31,8 @@ class RowGroupColumn {
   /// later than those taken before. All of `wanted` are ready unless they are very large.
   Status Prepare(pruning::RowRange wanted);
   int64_t ready_rows() const;
+  /// Those of them that Take gives without a copy.
+  int64_t joined_rows() const;
   /// The next `row_count` rows, which must be ready.
   Result<std::shared_ptr<arrow::Array>> Take(int64_t row_count);
 
@@ -45,6 +48,8 @@ class RowGroupColumn {
   /// Appends one array of at least one row to pending_.
   Status ReadMore();
   Result<ArrayPtr> ReadArray();
+  /// What the file has next, not converted; of pages and batches, whose length is theirs.
+  Result<ArrayPtr> ReadFileArray();
   void Shorten(int64_t row_count);
 
   const ParquetOptions& options_;
@@ -54,6 +59,7 @@ class RowGroupColumn {
   const int64_t kept_count_;
   arrow::MemoryPool* const pool_;
   WallClock wall_clock_;
+  std::unique_ptr<PageColumn> pages_;                  // kNumbers.
   std::unique_ptr<arrow::RecordBatchReader> batches_;  // kArrow.
   std::unique_ptr<Int96Source> int96_source_;          // kArrow with INT96 leaves.
   std::unique_ptr<Int96Column> int96_column_;          // kInt96.

@@ -5,7 +5,7 @@
 #include <arrow/api.h>
 #include <parquet/exception.h>
 
-#include "formats/parquet/selected_pages_reader.h"
+#include "formats/parquet/paged_file.h"
 #include "formats/parquet/storage_error.h"
 #include "types/arrow_status.h"
 
@@ -56,8 +56,8 @@ Status RowGroupRows::Open(const RowGroupSource& source) {
     SLUICE_ASSIGN_ARROW(selected_pages_,
                         ::parquet::arrow::FileReader::Make(
                             source.pool,
-                            OpenSelectedPages(source.reader.parquet_reader(), source.file,
-                                              source.reader_properties, std::move(selection)),
+                            OpenPagedFile(source.reader.parquet_reader(), source.file,
+                                          source.reader_properties, std::move(selection)),
                             source.arrow_properties));
     reader = selected_pages_.get();
   }
@@ -78,10 +78,14 @@ Result<std::optional<Batch>> RowGroupRows::Next() {
   RowRange rows{std::max(position_, wanted_[range_].begin), wanted_[range_].end};
   if (!columns_.empty()) rows.end = std::min(rows.end, rows.begin + batch_rows_);
   int64_t length = rows.row_count();
+  int64_t joined = wanted_[range_].end - rows.begin;
   for (const auto& column : columns_) {
     SLUICE_RETURN_NOT_OK(column->Prepare(rows));
     length = std::min(length, column->ready_rows());
+    joined = std::min(joined, column->joined_rows());
   }
+  // Pages that are about as long as a batch are handed on as they are.
+  if (!columns_.empty() && joined >= batch_rows_ / 2 && joined <= batch_rows_ * 2) length = joined;
   arrow::ArrayVector arrays;
   for (const auto& column : columns_) {
     SLUICE_ASSIGN_OR_RETURN(std::shared_ptr<arrow::Array> values, column->Take(length));

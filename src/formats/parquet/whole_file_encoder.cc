@@ -5,8 +5,8 @@
 
 #include <arrow/io/memory.h>
 #include <arrow/util/bit_util.h>
-#include <zlib.h>
 
+#include "common/crc32.h"
 #include "common/varint.h"
 #include "formats/parquet/parquet_schema.h"
 #include "formats/parquet/parquet_writer.h"
@@ -213,8 +213,7 @@ Status ParquetWholeFileEncoder::Compress() {
 Status ParquetWholeFileEncoder::AppendPage(bool is_dictionary, int64_t value_count, Chunk* chunk) {
   const auto uncompressed = static_cast<int32_t>(body_.size());
   if (codec_ != nullptr) SLUICE_RETURN_NOT_OK(Compress());
-  const auto checksum = static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const unsigned char*>(body_.data()), body_.size()));
+  const uint32_t checksum = Crc32(body_);
   const size_t begin = file_.size();
   CompactWriter header(&file_);
   header.BeginItem();

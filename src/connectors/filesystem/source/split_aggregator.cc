@@ -138,7 +138,7 @@ Status SplitAggregator::AddRows(formats::BulkFile* file, int part, int64_t skip_
     skip_rows -= skipped;
     const Batch wanted = batch->Slice(skipped, batch->row_count() - skipped);
     rows_of_split_.back() += wanted.row_count();
-    const std::vector<int32_t> group_of_row(static_cast<size_t>(wanted.row_count()), group());
+    const std::span<const int32_t> group_of_row = GroupOfRows(wanted.row_count());
     for (size_t i = 0; i < accumulators_.size(); ++i) {
       const std::optional<OutputColumn>& argument = spec_->aggregates->arguments[i];
       if (!argument || argument->from != OutputColumn::From::kFile) {
@@ -149,6 +149,13 @@ Status SplitAggregator::AddRows(formats::BulkFile* file, int part, int64_t skip_
           accumulators_[i]->Add(wanted.column(argument->index).get(), group_of_row, nullptr));
     }
   }
+}
+
+std::span<const int32_t> SplitAggregator::GroupOfRows(int64_t row_count) {
+  const auto count = static_cast<size_t>(row_count);
+  if (group_of_rows_.size() < count || (count > 0 && group_of_rows_[0] != group()))
+    group_of_rows_.assign(std::max(count, group_of_rows_.size()), group());
+  return std::span<const int32_t>(group_of_rows_).first(count);
 }
 
 Status SplitAggregator::AddConstant(size_t call, int64_t row_count) {

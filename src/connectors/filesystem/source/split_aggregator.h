@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "connectors/filesystem/source/file_source_spec.h"
@@ -44,12 +45,15 @@ class SplitAggregator {
   /// What `row_count` rows that all have the partition's value give.
   Status AddConstant(size_t call, int64_t row_count);
   Status AddCount(size_t call, int64_t count);
+  /// group() for so many rows.
+  std::span<const int32_t> GroupOfRows(int64_t row_count);
   int32_t group() const { return static_cast<int32_t>(rows_of_split_.size()) - 1; }
 
   const std::shared_ptr<const FileSourceSpec> spec_;
   arrow::MemoryPool* const pool_;
   std::vector<std::unique_ptr<expr::Accumulator>> accumulators_;
   std::vector<int64_t> rows_of_split_;
+  std::vector<int32_t> group_of_rows_;  // One group, as often as a batch has had rows.
   std::vector<std::vector<std::shared_ptr<arrow::Scalar>>> values_;  // By split, then key.
 };
 

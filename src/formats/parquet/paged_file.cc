@@ -1,12 +1,13 @@
-#include "formats/parquet/selected_pages_reader.h"
+#include "formats/parquet/paged_file.h"
 
 #include <algorithm>
 
 #include <arrow/buffer.h>
-#include <arrow/io/buffered.h>
 #include <arrow/result.h>
 #include <parquet/column_reader.h>
 #include <parquet/exception.h>
+
+#include "formats/parquet/page_reader.h"
 
 namespace sluice::formats::parquet_format {
 
@@ -73,33 +74,57 @@ bool CheckPage(const ::parquet::DataPageStats& page, bool flat,
   return false;
 }
 
-class SelectedRowGroup final : public ::parquet::RowGroupReader::Contents {
+// The bytes of a whole chunk.
+std::vector<ReadRange> WholeChunk(const ::parquet::ColumnChunkMetaData& chunk, int64_t file_bytes,
+                                  const ::parquet::ApplicationVersion& writer) {
+  // PARQUET-816: the sizes of old writers leave out the header of the dictionary page.
+  constexpr int64_t kMostHeaderBytes = 100;
+  const int64_t begin = ChunkBegin(chunk);
+  int64_t length = chunk.total_compressed_size();
+  if (begin < 0 || length < 0 || begin > file_bytes || length > file_bytes - begin)
+    throw ::parquet::ParquetException("Invalid column metadata (corrupt file?)");
+  if (writer.VersionLt(::parquet::ApplicationVersion::PARQUET_816_FIXED_VERSION()))
+    length += std::min(kMostHeaderBytes, file_bytes - begin - length);
+  return {{begin, length}};
+}
+
+class PagedRowGroup final : public ::parquet::RowGroupReader::Contents {
  public:
-  SelectedRowGroup(std::shared_ptr<::parquet::RowGroupReader> whole,
-                   const ::parquet::FileMetaData& file_metadata,
-                   std::shared_ptr<arrow::io::RandomAccessFile> file,
-                   const ::parquet::ReaderProperties& properties, const PageSelection& selection)
+  PagedRowGroup(std::shared_ptr<::parquet::RowGroupReader> whole,
+                const ::parquet::FileMetaData& file_metadata,
+                std::shared_ptr<arrow::io::RandomAccessFile> file,
+                const ::parquet::ReaderProperties& properties, const PageSelection& selection)
       : whole_(std::move(whole)),
-        always_compressed_(file_metadata.writer_version().VersionLt(
-            ::parquet::ApplicationVersion::PARQUET_CPP_10353_FIXED_VERSION())),
+        writer_(file_metadata.writer_version()),
         file_(std::move(file)),
         properties_(properties),
         selection_(selection) {}
 
   std::unique_ptr<::parquet::PageReader> GetColumnPageReader(int leaf) override {
-    const auto found = selection_.find(leaf);
-    if (found == selection_.end()) return whole_->GetColumnPageReader(leaf);
     const auto chunk = whole_->metadata()->ColumnChunk(leaf);
-    const ::parquet::ColumnDescriptor& column = *whole_->metadata()->schema()->Column(leaf);
-    PARQUET_ASSIGN_OR_THROW(auto stream, arrow::io::BufferedInputStream::Create(
-                                             properties_.buffer_size(), properties_.memory_pool(),
-                                             std::make_shared<Pieces>(file_, found->second.bytes)));
+    // The library says why it cannot be read.
+    if (chunk->crypto_metadata() != nullptr) return whole_->GetColumnPageReader(leaf);
+    PageSource source;
+    source.value_count = chunk->num_values();
+    source.compression = chunk->compression();
+    // A mistake of old writers in pages of version 2.
+    source.always_compressed =
+        writer_.VersionLt(::parquet::ApplicationVersion::PARQUET_CPP_10353_FIXED_VERSION());
+    source.column = whole_->metadata()->schema()->Column(leaf);
+    source.read_bytes = properties_.buffer_size();
+    source.pool = properties_.memory_pool();
+    const auto selected = selection_.find(leaf);
+    const bool whole_chunk = selected == selection_.end();
+    PARQUET_ASSIGN_OR_THROW(const int64_t file_bytes, file_->GetSize());
+    std::vector<ReadRange> pieces =
+        whole_chunk ? WholeChunk(*chunk, file_bytes, writer_) : selected->second.bytes;
+    for (const ReadRange& piece : pieces) source.stream_bytes += piece.length;
+    source.stream = std::make_shared<Pieces>(file_, std::move(pieces));
+    const bool flat = source.column->max_repetition_level() == 0;
+    auto pages = std::make_unique<ChunkPageReader>(std::move(source));
+    if (whole_chunk) return pages;
     // The number of values is an upper bound: the pages end with the stream.
-    auto pages =
-        ::parquet::PageReader::Open(std::move(stream), chunk->num_values(), chunk->compression(),
-                                    properties_, column, always_compressed_);
-    pages->set_data_page_filter([flat = column.max_repetition_level() == 0,
-                                 row_counts = found->second.row_counts,
+    pages->set_data_page_filter([flat, row_counts = selected->second.row_counts,
                                  next = size_t{0}](const ::parquet::DataPageStats& page) mutable {
       return CheckPage(page, flat, row_counts, &next);
     });
@@ -110,17 +135,16 @@ class SelectedRowGroup final : public ::parquet::RowGroupReader::Contents {
 
  private:
   const std::shared_ptr<::parquet::RowGroupReader> whole_;
-  const bool always_compressed_;  // A mistake of old writers in pages of version 2.
+  const ::parquet::ApplicationVersion writer_;
   const std::shared_ptr<arrow::io::RandomAccessFile> file_;
   const ::parquet::ReaderProperties properties_;
   const PageSelection selection_;
 };
 
-class SelectedFile final : public ::parquet::ParquetFileReader::Contents {
+class PagedFile final : public ::parquet::ParquetFileReader::Contents {
  public:
-  SelectedFile(::parquet::ParquetFileReader* whole,
-               std::shared_ptr<arrow::io::RandomAccessFile> file,
-               const ::parquet::ReaderProperties& properties, PageSelection selection)
+  PagedFile(::parquet::ParquetFileReader* whole, std::shared_ptr<arrow::io::RandomAccessFile> file,
+            const ::parquet::ReaderProperties& properties, PageSelection selection)
       : whole_(whole),
         file_(std::move(file)),
         properties_(properties),
@@ -128,7 +152,7 @@ class SelectedFile final : public ::parquet::ParquetFileReader::Contents {
 
   void Close() override {}
   std::shared_ptr<::parquet::RowGroupReader> GetRowGroup(int i) override {
-    return std::make_shared<::parquet::RowGroupReader>(std::make_unique<SelectedRowGroup>(
+    return std::make_shared<::parquet::RowGroupReader>(std::make_unique<PagedRowGroup>(
         whole_->RowGroup(i), *whole_->metadata(), file_, properties_, selection_));
   }
   std::shared_ptr<::parquet::FileMetaData> metadata() const override { return whole_->metadata(); }
@@ -148,12 +172,12 @@ class SelectedFile final : public ::parquet::ParquetFileReader::Contents {
 
 }  // namespace
 
-std::unique_ptr<::parquet::ParquetFileReader> OpenSelectedPages(
+std::unique_ptr<::parquet::ParquetFileReader> OpenPagedFile(
     ::parquet::ParquetFileReader* whole, std::shared_ptr<arrow::io::RandomAccessFile> file,
     const ::parquet::ReaderProperties& properties, PageSelection selection) {
   auto reader = std::make_unique<::parquet::ParquetFileReader>();
   reader->Open(
-      std::make_unique<SelectedFile>(whole, std::move(file), properties, std::move(selection)));
+      std::make_unique<PagedFile>(whole, std::move(file), properties, std::move(selection)));
   return reader;
 }
 
