@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "common/log.h"
+#include "runtime/clock_set_back.h"
 
 namespace sluice::runtime {
 
@@ -226,7 +227,10 @@ void JobMaster::MarkPublished() {
 void JobMaster::RestartOrEnd() {
   const int64_t now_ms = parts_.world.clock->NowMillis();
   const bool may_restart = outcome_.retriable() && !stop_requested_ && !cancel_requested_;
-  const std::optional<int64_t> delay_ms = may_restart ? restarts_.OnFailure(now_ms) : std::nullopt;
+  const bool at_once = std::exchange(clock_set_back_, false) && may_restart;
+  const std::optional<int64_t> delay_ms = at_once       ? std::optional<int64_t>(0)
+                                          : may_restart ? restarts_.OnFailure(now_ms)
+                                                        : std::nullopt;
   if (!delay_ms) {
     const int count = restarts_.restart_count();
     End(count == 0 || !may_restart
@@ -250,7 +254,20 @@ void JobMaster::End(Status status) {
   parts_.on_end(std::move(status));
 }
 
+void JobMaster::OnClockSetBack(int64_t now_ms) {
+  if (state_ == State::kWaiting) restart_at_ms_ = now_ms;
+  const bool resumes = parts_.settings.checkpoints.interval_ms.has_value();
+  if (state_ != State::kRunning || !resumes || last_sent_ || stop_requested_) return;
+  clock_set_back_ = true;
+  LeaveAttempt(Status::Unavailable("The machine's clock was set back by " +
+                                   std::to_string((*seen_ms_ - now_ms) / 1000) +
+                                   " s: the job begins anew from its last checkpoint, so that "
+                                   "nothing waits for times that have passed already."));
+}
+
 void JobMaster::OnTimers(int64_t now_ms) {
+  if (seen_ms_ && now_ms < *seen_ms_ - kClockSetBackMillis) OnClockSetBack(now_ms);
+  seen_ms_ = now_ms;
   if (state_ == State::kWaiting && now_ms >= restart_at_ms_) BeginAttempt();
   if (state_ != State::kRunning) return;
   if (const std::optional<int64_t> timeout = coordinator_->TimeoutMs();

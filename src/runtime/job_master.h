@@ -78,6 +78,9 @@ class JobMaster final : public Actor, private TaskEvents {
   void End(Status status);
 
   void OnTimers(int64_t now_ms);
+  /// All that waits for a moment would wait until the clock has come there again: timers, the ages
+  /// of files, idleness. They begin anew with a new attempt.
+  void OnClockSetBack(int64_t now_ms);
   void MaybeTrigger(int64_t now_ms);
   void Trigger(const Barrier& barrier, int64_t now_ms);
   void MaybeWrite();
@@ -115,7 +118,9 @@ class JobMaster final : public Actor, private TaskEvents {
   bool own_checkpoint_ = false;  // This process has completed one: restore_from has served.
   Status outcome_;               // Of the attempt that is being left.
   int64_t restart_at_ms_ = 0;
-  std::string started_from_;  // CheckpointData::started_from of what is written.
+  std::optional<int64_t> seen_ms_;  // The wall clock at the last step.
+  bool clock_set_back_ = false;     // Why the attempt is being left: no failure of the job.
+  std::string started_from_;        // CheckpointData::started_from of what is written.
   bool stop_requested_ = false;
   bool drain_requested_ = false;
   CheckpointId stopping_id_ = 0;

@@ -6,6 +6,8 @@
 #include <limits>
 #include <queue>
 
+#include "runtime/clock_set_back.h"
+
 namespace sluice::runtime {
 namespace {
 
@@ -91,6 +93,10 @@ struct ThreadExecutor::Core : std::enable_shared_from_this<Core> {
   }
 
   void FireTimers(int64_t now) {
+    // Everybody looks at the clock again: what was to come soon may be days away.
+    const bool set_back = now < seen_ms - kClockSetBackMillis;
+    seen_ms = now;
+    if (set_back) now = kNoTimer;
     while (!timers.empty() && timers.top().at_ms <= now) {
       const std::shared_ptr<Entry> entry = timers.top().entry.lock();
       const int64_t at_ms = timers.top().at_ms;
@@ -161,6 +167,7 @@ struct ThreadExecutor::Core : std::enable_shared_from_this<Core> {
 
   const int worker_limit;
   const Clock* const clock;
+  int64_t seen_ms = std::numeric_limits<int64_t>::min() + kClockSetBackMillis;  // Guarded by mutex.
   ComputePool pool;
   std::mutex mutex;
   std::condition_variable bell;

@@ -123,7 +123,7 @@ INSTANTIATE_TEST_SUITE_P(
              kIgnore,
              "x,b\n3,c\n",
              {"NULL|b", "3|c"},
-             "csv.ignore-parse-errors"},
+             "For input string: \"x\"."},
         Case{"junk_behind_quote",
              {},
              "1,\"a\"x\n2,b\n",

@@ -116,6 +116,7 @@ Status FileCommitter::Restore(const runtime::RestoredState& state) {
     SLUICE_RETURN_NOT_OK(pending_files_.Restore(subtask));
     SLUICE_ASSIGN_OR_RETURN(const std::string partitions, subtask.GetBytes("partitions"));
     SLUICE_RETURN_NOT_OK(partitions_.Decode(partitions));
+    partitions_.ComeFromAtMost(context().clock->NowMillis());
     SLUICE_ASSIGN_OR_RETURN(watermarks_[state.checkpoint_id], subtask.GetI64("watermark_ms"));
     if (version >= 2) {
       SLUICE_ASSIGN_OR_RETURN(positions_[state.checkpoint_id],

@@ -105,8 +105,12 @@ Status FileWriter::ReadState(const runtime::StateReader& state, std::vector<Resu
       SLUICE_ASSIGN_OR_RETURN(*layout, DecodeLayout(bytes));
     }
   }
+  const int64_t now_ms = context().clock->NowMillis();
   for (size_t i = 0; i < encoded.size(); ++i) {
     SLUICE_ASSIGN_OR_RETURN(OpenFileState open, DecodeOpenFile(encoded[i]));
+    // Of a clock that has been set back since: the file would stay open until it is there again.
+    for (int64_t* when : {&open.file.first_row_ms, &open.info.opened_ms, &open.info.last_write_ms})
+      *when = std::min(*when, now_ms);
     files->push_back({.file = std::move(open.file),
                       .info = open.info,
                       .row_count = open.row_count,

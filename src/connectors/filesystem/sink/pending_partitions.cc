@@ -195,6 +195,14 @@ std::string PendingPartitions::Encode() const {
   return std::move(out).Take();
 }
 
+void PendingPartitions::ComeFromAtMost(int64_t now_ms) {
+  for (auto& [directory, entry] : pending_) {
+    for (auto& [checkpoint, touch] : entry.touches) {
+      touch.first_row_ms = std::min(touch.first_row_ms, now_ms);
+    }
+  }
+}
+
 Status PendingPartitions::Decode(std::string_view bytes) {
   ByteReader in(bytes);
   const uint8_t version = in.U8();

@@ -75,6 +75,9 @@ class PendingPartitions {
 
   std::string Encode() const;
   Status Decode(std::string_view bytes);
+  /// No first row came later than `now_ms`: where the clock has been set back since, partitions
+  /// would wait until it is there again.
+  void ComeFromAtMost(int64_t now_ms);
 
  private:
   struct Touch {
