@@ -403,10 +403,10 @@ def test_12_5_a_store_that_refuses_for_a_while(world):
 
 
 def test_12_8_nothing_is_staged_on_disks(world):
-    """There is no staging place that could be lost: files above a part's size are uploaded where TMPDIR is none."""
+    """There is no staging place of uploads that could be lost: files above a part's size are uploaded where TMPDIR is none. (Rows that wait sorted have one.)"""
     table = world.table("json")
     sql = batch("CREATE TABLE g (id BIGINT, s STRING) WITH ('connector'='datagen','fields.id.kind'='sequence','fields.id.start'='1','fields.id.end'='60000',"
-                "'number-of-rows'='60000','rows-per-second'='10000000','fields.s.length'='200');\n" + define(table, "json") + f"INSERT INTO {table} SELECT id, s, 'x' FROM g;\n")
+                "'number-of-rows'='60000','rows-per-second'='10000000','fields.s.length'='200');\n" + define(table, "json", more=",'sink.sort-by-partition'='false'") + f"INSERT INTO {table} SELECT id, s, 'x' FROM g;\n")
     world.proxy.clear()
     world.good(sql, world.options(True), environment={"TMPDIR": "/nonexistent"})
     expect("UploadPart" in world.proxy.operations(), "large files go in parts")
