@@ -201,7 +201,7 @@ struct Connector {
 
 /// Options valid for every table (connector, property-version, scan.watermark.*).
 std::span<const OptionSpec> GenericTableOptions();
-/// 'scan.parallelism', which the planner follows; nullopt when absent. Fails below 1.
+/// 'scan.parallelism', which the planner follows; nullopt when absent. Fails outside 1 to 4096.
 Result<std::optional<int>> ReadScanParallelism(const OptionReader& reader);
 
 std::span<const Connector* const> AllConnectors();

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include <zlib.h>
+#include "common/crc32.h"
 
 namespace sluice::fs {
 
@@ -21,11 +21,6 @@ void PutU64(uint64_t value, std::string* out) {
 void PutText(std::string_view text, std::string* out) {
   PutU64(text.size(), out);
   out->append(text);
-}
-
-uint32_t Checksum(std::string_view bytes) {
-  return static_cast<uint32_t>(
-      crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()));
 }
 
 // Takes fields off the front; `ok` turns false for good when the bytes run out.
@@ -75,7 +70,7 @@ std::string EncodePublishHandle(const Publisher::HandleInfo& info) {
   PutText(info.final_path, &handle);
   PutText(is_short ? hidden.substr(begin.size()) : hidden, &handle);
   PutU64(static_cast<uint64_t>(info.length_bytes), &handle);
-  PutU64(Checksum(handle), &handle);
+  PutU64(Crc32(handle), &handle);
   return handle;
 }
 
@@ -98,7 +93,7 @@ Result<Publisher::HandleInfo> DecodePublishHandle(std::string_view handle) {
   info.length_bytes = static_cast<int64_t>(cursor.U64());
   const uint64_t checksum = cursor.U64();
   if (!cursor.ok || !cursor.rest.empty() || info.length_bytes < 0 ||
-      checksum != Checksum(handle.substr(0, handle.size() - 8))) {
+      checksum != Crc32(handle.substr(0, handle.size() - 8))) {
     return Status::Corrupt("The handle of a part file in the checkpoint is damaged (" +
                            std::to_string(handle.size()) +
                            " bytes, checksum or length does not fit).");

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "common/log.h"
-#include "runtime/clock_set_back.h"
 
 namespace sluice::runtime {
 
@@ -254,20 +253,20 @@ void JobMaster::End(Status status) {
   parts_.on_end(std::move(status));
 }
 
-void JobMaster::OnClockSetBack(int64_t now_ms) {
+void JobMaster::OnClockSetBack(int64_t now_ms, int64_t by_ms) {
   if (state_ == State::kWaiting) restart_at_ms_ = now_ms;
   const bool resumes = parts_.settings.checkpoints.interval_ms.has_value();
   if (state_ != State::kRunning || !resumes || last_sent_ || stop_requested_) return;
   clock_set_back_ = true;
   LeaveAttempt(Status::Unavailable("The machine's clock was set back by " +
-                                   std::to_string((*seen_ms_ - now_ms) / 1000) +
+                                   std::to_string(by_ms / 1000) +
                                    " s: the job begins anew from its last checkpoint, so that "
                                    "nothing waits for times that have passed already."));
 }
 
 void JobMaster::OnTimers(int64_t now_ms) {
-  if (seen_ms_ && now_ms < *seen_ms_ - kClockSetBackMillis) OnClockSetBack(now_ms);
-  seen_ms_ = now_ms;
+  if (const int64_t by_ms = clock_watch_.SetBackBy(now_ms); by_ms > 0)
+    OnClockSetBack(now_ms, by_ms);
   if (state_ == State::kWaiting && now_ms >= restart_at_ms_) BeginAttempt();
   if (state_ != State::kRunning) return;
   if (const std::optional<int64_t> timeout = coordinator_->TimeoutMs();

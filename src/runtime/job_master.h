@@ -16,6 +16,7 @@
 #include "fs/local/disk.h"
 #include "runtime/attempt.h"
 #include "runtime/checkpoint/checkpoint_store.h"
+#include "runtime/clock_watch.h"
 #include "runtime/restart_strategy.h"
 
 namespace sluice::runtime {
@@ -80,7 +81,7 @@ class JobMaster final : public Actor, private TaskEvents {
   void OnTimers(int64_t now_ms);
   /// All that waits for a moment would wait until the clock has come there again: timers, the ages
   /// of files, idleness. They begin anew with a new attempt.
-  void OnClockSetBack(int64_t now_ms);
+  void OnClockSetBack(int64_t now_ms, int64_t by_ms);
   void MaybeTrigger(int64_t now_ms);
   void Trigger(const Barrier& barrier, int64_t now_ms);
   void MaybeWrite();
@@ -118,9 +119,9 @@ class JobMaster final : public Actor, private TaskEvents {
   bool own_checkpoint_ = false;  // This process has completed one: restore_from has served.
   Status outcome_;               // Of the attempt that is being left.
   int64_t restart_at_ms_ = 0;
-  std::optional<int64_t> seen_ms_;  // The wall clock at the last step.
-  bool clock_set_back_ = false;     // Why the attempt is being left: no failure of the job.
-  std::string started_from_;        // CheckpointData::started_from of what is written.
+  ClockWatch clock_watch_;
+  bool clock_set_back_ = false;  // Why the attempt is being left: no failure of the job.
+  std::string started_from_;     // CheckpointData::started_from of what is written.
   bool stop_requested_ = false;
   bool drain_requested_ = false;
   CheckpointId stopping_id_ = 0;

@@ -6,7 +6,7 @@
 #include <limits>
 #include <queue>
 
-#include "runtime/clock_set_back.h"
+#include "runtime/clock_watch.h"
 
 namespace sluice::runtime {
 namespace {
@@ -94,9 +94,7 @@ struct ThreadExecutor::Core : std::enable_shared_from_this<Core> {
 
   void FireTimers(int64_t now) {
     // Everybody looks at the clock again: what was to come soon may be days away.
-    const bool set_back = now < seen_ms - kClockSetBackMillis;
-    seen_ms = now;
-    if (set_back) now = kNoTimer;
+    if (clock_watch.SetBackBy(now) > 0) now = kNoTimer;
     while (!timers.empty() && timers.top().at_ms <= now) {
       const std::shared_ptr<Entry> entry = timers.top().entry.lock();
       const int64_t at_ms = timers.top().at_ms;
@@ -167,7 +165,7 @@ struct ThreadExecutor::Core : std::enable_shared_from_this<Core> {
 
   const int worker_limit;
   const Clock* const clock;
-  int64_t seen_ms = std::numeric_limits<int64_t>::min() + kClockSetBackMillis;  // Guarded by mutex.
+  ClockWatch clock_watch;  // Guarded by mutex.
   ComputePool pool;
   std::mutex mutex;
   std::condition_variable bell;

@@ -8,6 +8,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "common/crc32.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::avro {
@@ -139,7 +140,7 @@ class SnappyCodec final : public BlockCodec {
     SLUICE_ASSIGN_ARROW(
         const int64_t packed,
         codec_->Compress(size, from, bound, reinterpret_cast<uint8_t*>(out->data())));
-    StoreCrc(Crc(plain), out->data() + packed);
+    StoreCrc(Crc32(plain), out->data() + packed);
     out->resize(static_cast<size_t>(packed) + 4);
     return {};
   }
@@ -165,7 +166,7 @@ class SnappyCodec final : public BlockCodec {
       return Damaged(CodecKind::kSnappy, "it holds other bytes");
     }
     char crc[4];
-    StoreCrc(Crc(*out), crc);
+    StoreCrc(Crc32(*out), crc);
     if (packed.substr(packed.size() - 4) != std::string_view(crc, 4)) {
       return Damaged(CodecKind::kSnappy, "its checksum does not match");
     }
@@ -177,10 +178,6 @@ class SnappyCodec final : public BlockCodec {
     if (codec_ != nullptr) return {};
     SLUICE_ASSIGN_ARROW(codec_, arrow::util::Codec::Create(arrow::Compression::SNAPPY));
     return {};
-  }
-  static uint32_t Crc(std::string_view bytes) {
-    return static_cast<uint32_t>(
-        crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
   }
   static void StoreCrc(uint32_t crc, char* to) {
     for (int i = 0; i < 4; ++i) to[i] = static_cast<char>(crc >> (24 - 8 * i));

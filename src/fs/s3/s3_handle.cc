@@ -1,6 +1,6 @@
 #include "fs/s3/s3_handle.h"
 
-#include <zlib.h>
+#include "common/crc32.h"
 
 namespace sluice::fs::s3 {
 namespace {
@@ -15,10 +15,6 @@ void PutU64(uint64_t value, std::string* out) {
 void PutText(std::string_view text, std::string* out) {
   PutU64(text.size(), out);
   out->append(text);
-}
-
-uint64_t Checksum(std::string_view bytes) {
-  return crc32_z(0, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
 }
 
 // Takes fields off the front; `ok` turns false for good when the bytes run out.
@@ -64,7 +60,7 @@ std::string EncodeUploadHandle(const UploadHandle& handle) {
     PutText(part.etag, &out);
   }
   PutText(handle.tail, &out);
-  PutU64(Checksum(out), &out);
+  PutU64(Crc32(out), &out);
   return out;
 }
 
@@ -99,7 +95,7 @@ Result<UploadHandle> DecodeUploadHandle(std::string_view bytes) {
   total_bytes += static_cast<int64_t>(handle.tail.size());
   const uint64_t checksum = cursor.U64();
   const bool fits = cursor.ok && cursor.rest.empty() && total_bytes == handle.length_bytes &&
-                    checksum == Checksum(bytes.substr(0, bytes.size() - 8));
+                    checksum == Crc32(bytes.substr(0, bytes.size() - 8));
   if (!fits) return Damaged(bytes.size());
   return handle;
 }

@@ -4,6 +4,7 @@
 
 #include "common/stable_hash.h"
 #include "common/text.h"
+#include "fs/file_system.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -34,6 +35,14 @@ std::optional<std::string_view> TakeDigits(std::string_view* text) {
   const std::string_view digits = text->substr(0, end);
   text->remove_prefix(end);
   return digits;
+}
+
+/// The first 15 digits of the lineage, as AttemptUuid has put them there.
+std::string LineageOf(const PartName& part) {
+  std::string digits(part.uuid);
+  std::erase(digits, '-');
+  digits.erase(12, 1);
+  return digits.substr(0, kHashDigits - 1);
 }
 
 /// Of version 4, as AttemptUuid makes them.
@@ -108,7 +117,7 @@ std::optional<PartName> ParsePartName(std::string_view name) {
   for (const std::string_view prefix : {kRawPrefix, kCompactedPrefix}) {
     if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
   }
-  if (name.starts_with('.') || name.starts_with('_')) return std::nullopt;
+  if (fs::IsHiddenName(name)) return std::nullopt;
   // From behind: the user's prefix may hold anything.
   for (size_t at = name.size() < kUuidSize ? 0 : name.size() - kUuidSize; at > 1; --at) {
     if (name[at - 1] != '-' || !IsUuid(name.substr(at, kUuidSize))) continue;
@@ -127,16 +136,15 @@ std::optional<PartName> ParsePartName(std::string_view name) {
 std::optional<std::string> LineageOfPartName(std::string_view name) {
   const std::optional<PartName> part = ParsePartName(name);
   if (!part) return std::nullopt;
-  std::string digits(part->uuid);
-  std::erase(digits, '-');
-  digits.erase(12, 1);
-  return digits.substr(0, kHashDigits - 1);
+  return LineageOf(*part);
 }
 
 std::optional<std::string_view> UuidOfPartName(std::string_view name, std::string_view lineage) {
-  const auto found = LineageOfPartName(name);
-  if (!found || lineage.size() != kHashDigits || !lineage.starts_with(*found)) return std::nullopt;
-  return ParsePartName(name)->uuid;
+  const std::optional<PartName> part = ParsePartName(name);
+  if (!part || lineage.size() != kHashDigits || !lineage.starts_with(LineageOf(*part))) {
+    return std::nullopt;
+  }
+  return part->uuid;
 }
 
 std::string PartNamePrefix(std::string_view prefix, std::string_view uuid, int subtask,

@@ -440,7 +440,7 @@ Status ReadPartNames(const OptionReader& options, SinkOptions* sink) {
     if (text.size() > 50) return BadOption(key, text, "It may have 50 bytes at most.");
   }
   const std::string& prefix = sink->part_prefix;
-  if (prefix.empty() || prefix.starts_with('.') || prefix.starts_with('_')) {
+  if (prefix.empty() || fs::IsHiddenName(prefix)) {
     return BadOption("sink.part-prefix", prefix,
                      "Files whose names begin with '.' or '_' are hidden from every reader.");
   }
