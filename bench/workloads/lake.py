@@ -2,9 +2,7 @@
 
 The contract: columns order_id, user_id, amount, note in the files, dt and hour in the paths; snappy; files on the disk when the time ends.
 """
-import shutil
-
-from harness import compare, data, limits, peers, sluice, verify
+from harness import compare, data, limits, measure, peers, sluice, verify
 
 COLUMNS = "order_id, user_id, amount, note, dt, hour"
 SELECT = "SELECT order_id, user_id, amount, note, DATE_FORMAT(ts, 'yyyy-MM-dd'), DATE_FORMAT(ts, 'HH')"
@@ -87,12 +85,12 @@ def written(options, path, pattern="**/part-*"):
 
 def checked_run(options, name, run, path, wanted, pattern="**/part-*"):
     """Runs into an empty folder and checks what was written. Gives the Sample."""
-    shutil.rmtree(path, ignore_errors=True)
+    measure.put_aside(options, path)
     if name == "chdb":
         path.mkdir()  # It makes no folders.
     sample = run()
     verify.expect(name, written(options, path, pattern), wanted)
-    shutil.rmtree(path, ignore_errors=True)
+    measure.put_aside(options, path)
     return sample
 
 

@@ -3,8 +3,6 @@
 The bids come from JSON files of a day instead of Nexmark's generator, for all engines: reading them is part of the time. The published figure of
 Flink is 132.8 K rows a second and core.
 """
-import shutil
-
 from harness import compare, data, measure, peers, sluice, verify
 
 TITLE = "Nexmark q10: bids → CSV by minute, partition-time commit"
@@ -43,13 +41,13 @@ def run(options, flink):
     case = compare.Case("W11", TITLE, options.rows)
 
     def checked(name, path, measured, expected, commits, pattern="*/*/part-*"):
-        shutil.rmtree(path, ignore_errors=True)
+        measure.put_aside(options, path)
         sample = measured()
         verify.expect(name, written(options, path, pattern), expected)
         partitions, markers = len(list(path.glob("*/*"))), len(list(path.glob("*/*/_SUCCESS")))
         if commits and partitions != markers:
             raise measure.Failed(f"{name}: {markers} of {partitions} partitions are committed")
-        shutil.rmtree(path, ignore_errors=True)
+        measure.put_aside(options, path)
         return sample
 
     target = options.work / "q10_sluice"

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iterator>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -345,6 +347,23 @@ TEST(LocalFileSystemTest, SyncsManyTogetherAndTellsWhichOneFailed) {
     EXPECT_EQ(disk->Close(a), 0);
     EXPECT_EQ(disk->Close(b), 0);
   }
+}
+
+TEST(LocalFileSystemTest, WritingBackLeavesNoDescriptorBehind) {
+  LocalMachine machine;
+  const auto open_files = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = open_files();
+  const std::string megabyte(1 << 20, 'x');
+  const int file = RealDisk().OpenNew(machine.root() + "/a");
+  for (int64_t i = 0; i < 128; ++i) {  // Two batches, and as much as the disk's cache is to hold.
+    ASSERT_EQ(RealDisk().WriteAt(file, i << 20, megabyte), 1 << 20);
+    RealDisk().BeginWriteBack(file, i << 20, 1 << 20);
+  }
+  ASSERT_EQ(RealDisk().Close(file), 0);
+  while (open_files() > before) std::this_thread::yield();  // Or the test's time runs out.
 }
 
 TEST(LocalFileSystemTest, ErrorsSayPathReasonAndWhatToDo) {

@@ -32,6 +32,11 @@ void FaultyDisk::SetOperationHook(std::function<void(std::string_view, const std
   hook_ = std::move(hook);
 }
 
+std::vector<FaultyDisk::WriteBack> FaultyDisk::write_backs() const {
+  const std::lock_guard lock(mutex_);
+  return write_backs_;
+}
+
 int64_t FaultyDisk::operation_count() const {
   const std::lock_guard lock(mutex_);
   return operation_count_;

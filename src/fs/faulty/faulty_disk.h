@@ -48,6 +48,14 @@ class FaultyDisk {
       std::function<void(std::string_view operation, const std::string& path)> hook);
   int64_t operation_count() const;
 
+  struct WriteBack {
+    int64_t offset;
+    int64_t length_bytes;
+    bool was_written;  // False: the hint was about bytes that the file did not have.
+  };
+  /// What was said about bytes to be synced later, in order.
+  std::vector<WriteBack> write_backs() const;
+
   /// Power loss: keeps what was durable and a random part of the rest.
   void Crash();
   /// The process dies, the machine goes on: nothing is lost but open descriptors.
@@ -101,6 +109,7 @@ class FaultyDisk {
   FaultRates rates_;
   std::function<void(std::string_view, const std::string&)> hook_;
   int64_t operation_count_ = 0;
+  std::vector<WriteBack> write_backs_;
   int64_t power_cut_at_ = -1;
   bool power_is_off_ = false;
   int epoch_ = 0;

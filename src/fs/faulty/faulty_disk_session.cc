@@ -97,6 +97,16 @@ int64_t FaultyDiskSession::WriteAt(int descriptor, int64_t offset, std::string_v
   return verdict.error != 0 ? -verdict.error : static_cast<int64_t>(count);
 }
 
+// No operation of its own: what a crash leaves of bytes that were not synced is anybody's guess
+// with it and without.
+void FaultyDiskSession::BeginWriteBack(int descriptor, int64_t offset, int64_t length_bytes) {
+  const std::lock_guard lock(disk_.mutex_);
+  const FaultyDisk::Inode* const inode = Open(descriptor);
+  if (inode == nullptr) return;
+  disk_.write_backs_.push_back(
+      {offset, length_bytes, offset + length_bytes <= static_cast<int64_t>(inode->data.size())});
+}
+
 int64_t FaultyDiskSession::Size(int descriptor) {
   int error = 0;
   const auto lock = Begin("size", "", &error);

@@ -14,6 +14,7 @@ class FaultyDiskSession final : public Disk {
   int OpenNew(const std::string& path) override;
   int OpenExisting(const std::string& path) override;
   int64_t WriteAt(int descriptor, int64_t offset, std::string_view bytes) override;
+  void BeginWriteBack(int descriptor, int64_t offset, int64_t length_bytes) override;
   int64_t Size(int descriptor) override;
   int Truncate(int descriptor, int64_t length_bytes) override;
   int SyncData(int descriptor) override;

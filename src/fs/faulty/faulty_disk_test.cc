@@ -141,6 +141,28 @@ TEST(FaultyDiskTest, WhatIsSyncedTogetherSurvivesEveryCrash) {
   }
 }
 
+TEST(FaultyDiskTest, WritersSayEarlyWhatIsToReachTheDisk) {
+  FaultyFileSystems machine(1);
+  ASSERT_TRUE(machine.current().CreateDirectories("/d").ok());
+  auto writer = machine.current().publisher().Open("/d/a", "a1");
+  ASSERT_TRUE(writer.ok());
+  // In pieces of 100,000 bytes, which end nowhere near a page.
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE((*writer)->Append(std::string(100'000, 'x')).ok());
+  auto small = machine.current().publisher().Open("/d/b", "a1");
+  ASSERT_TRUE(small.ok() && (*small)->Append("x").ok() && (*small)->Close().ok());
+  ASSERT_TRUE((*writer)->Close().ok());
+
+  int64_t end = 0;
+  for (const auto& range : machine.disk().write_backs()) {
+    EXPECT_TRUE(range.was_written);
+    EXPECT_EQ(range.offset, end);  // Each page once.
+    EXPECT_EQ(range.length_bytes % 4096, 0);
+    end += range.length_bytes;
+  }
+  EXPECT_GT(end, 2'000'000 - (128 << 10) - 4096);  // All but what is not worth a call.
+  EXPECT_LE(end, 2'000'000);
+}
+
 TEST(FaultyDiskTest, WholeFilesAreOldOrNew) {
   for (uint64_t seed = 0; seed < 200; ++seed) {
     FaultyFileSystems machine(seed);

@@ -22,6 +22,7 @@
 #include "common/log.h"
 #include "common/run_at_once.h"
 #include "common/text.h"
+#include "fs/local/write_back.h"
 
 namespace sluice::fs {
 
@@ -63,6 +64,10 @@ class PosixDisk final : public Disk {
       if (written >= 0) return written;
       if (errno != EINTR) return -errno;
     }
+  }
+
+  void BeginWriteBack(int descriptor, int64_t offset, int64_t length_bytes) override {
+    write_back_.Begin(descriptor, offset, length_bytes);
   }
 
   int64_t Size(int descriptor) override {
@@ -289,6 +294,7 @@ class PosixDisk final : public Disk {
   }
 
  private:
+  WriteBack write_back_;
   std::mutex told_mutex_;
   std::set<std::string> told_links_;
 };

@@ -28,6 +28,12 @@ class Disk {
   virtual int OpenExisting(const std::string& path) = 0;
   /// Writes at `offset`; returns the count written, which may be less than asked.
   virtual int64_t WriteAt(int descriptor, int64_t offset, std::string_view bytes) = 0;
+  /// A hint: bytes that have been written and are to be made durable later. Does not wait for them.
+  virtual void BeginWriteBack(int descriptor, int64_t offset, int64_t length_bytes) {
+    (void)descriptor;
+    (void)offset;
+    (void)length_bytes;
+  }
   virtual int64_t Size(int descriptor) = 0;
   virtual int Truncate(int descriptor, int64_t length_bytes) = 0;
   /// Makes the content durable; the entry in the directory is durable after SyncDirectory only.
@@ -78,7 +84,7 @@ class Disk {
   virtual int open_file_limit() const = 0;
   /// From this many files or directories on SyncFileSystem is called once instead of a sync for
   /// each: it waits for what others have written to the same file system, too.
-  virtual int64_t least_files_synced_together() const { return 256; }
+  virtual int64_t least_files_synced_together() const { return 128; }
 };
 
 /// The disks of this machine; lives for ever.

@@ -11,6 +11,9 @@ namespace {
 constexpr size_t kBufferBytes = 256 << 10;
 constexpr size_t kCrowdedBufferBytes = 4 << 10;
 constexpr int64_t kBufferedBytesLimit = 32 << 20;
+// Less is not worth a call; what a sync then has to write itself is less than this for each file.
+constexpr int64_t kWriteBackBytes = 128 << 10;
+constexpr int64_t kPageBytes = 4 << 10;
 
 }  // namespace
 
@@ -68,7 +71,16 @@ Status LocalPartFileWriter::WriteOut(std::string_view bytes) {
     written_bytes_ += count;
     bytes.remove_prefix(static_cast<size_t>(count));
   }
+  BeginWriteBack(use.descriptor());
   return {};
+}
+
+// Whole pages: the last one is written to again.
+void LocalPartFileWriter::BeginWriteBack(int descriptor) {
+  const int64_t end = written_bytes_ / kPageBytes * kPageBytes;
+  if (end - write_back_begun_ < kWriteBackBytes) return;
+  publisher_->disk_.BeginWriteBack(descriptor, write_back_begun_, end - write_back_begun_);
+  write_back_begun_ = end;
 }
 
 Result<std::string> LocalPartFileWriter::Persist() { return Finish(true); }

@@ -14,7 +14,8 @@ class LocalPartFileWriter final : public PartFileWriter {
       : publisher_(publisher),
         info_(std::move(info)),
         file_(info_.hidden_path),
-        written_bytes_(info_.length_bytes) {}
+        written_bytes_(info_.length_bytes),
+        write_back_begun_(info_.length_bytes) {}
   ~LocalPartFileWriter() override;
 
   Status Append(std::string_view bytes) override;
@@ -33,12 +34,14 @@ class LocalPartFileWriter final : public PartFileWriter {
   Result<std::string> Finish(bool durable);
   Status FlushBuffer();
   Status WriteOut(std::string_view bytes);
+  void BeginWriteBack(int descriptor);
   void ClearBuffer();
 
   LocalPublisher* const publisher_;
   Publisher::HandleInfo info_;
   OpenFileCache::Entry file_;
   int64_t written_bytes_;
+  int64_t write_back_begun_;  // Bytes from the start that are on their way to the disk, or there.
   std::string buffer_;
   bool closed_ = false;
   // After a failed fsync the system may have dropped the pages: a second fsync would tell a lie.
