@@ -6,7 +6,7 @@ import os
 import pathlib
 import shutil
 
-from harness import compare, data, measure, peers, sluice, verify
+from harness import compare, data, limits, measure, peers, sluice, verify
 from workloads import lake
 
 ROLLING = ", 'sink.rolling-policy.file-size'='512kb'"
@@ -52,5 +52,8 @@ def cases(options):
         return sample
 
     compare.alternate(case, ours, {"duckdb": duckdb} if options.wants("duckdb") else {}, options.repeats)
+    copy = limits.run("memory", data.files(folder)[0], options.work / "copied").get("copy")
+    if copy:
+        case.limit_name, case.limit_cpu_s = "start of a program, copying the bytes", limits.start()[1] + copy.cpu_for(size * 1e6)
     case.extra["MB/s"] = size / case.ours.median("wall_s")
     return [case]

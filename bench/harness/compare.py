@@ -32,6 +32,7 @@ class Case:
     limit_name: str = ""
     limit_cpu_s: float = 0.0  # Processor seconds that the limit programs need for the same rows.
     limit_wall_s: float = 0.0
+    own_wall_s: float = 0.0  # Of a case that has figures of a script in place of runs.
     load: float = 0.0
     note: str = ""
     extra: dict = dataclasses.field(default_factory=dict)
@@ -47,7 +48,7 @@ class Case:
         if self.limit_cpu_s > 0:
             return self.limit_cpu_s / self.ours.median("cpu_s")
         if self.limit_wall_s > 0:
-            return self.limit_wall_s / self.ours.median("wall_s")
+            return self.limit_wall_s / (self.own_wall_s or self.ours.median("wall_s"))
         return None
 
 

@@ -31,7 +31,7 @@ def peer_cell(case):
 
 
 def line(case):
-    share = case.share() if case.ours.samples else None
+    share = case.share() if case.ours.samples or case.own_wall_s else None
     bound = f"{100 * share:.0f} % of {case.limit_name}" if share else "–"
     note = "; ".join(filter(None, [case.note, ", ".join(f"{key} {value:.4g}" if isinstance(value, float) else f"{key} {value}"
                                                        for key, value in case.extra.items())]))

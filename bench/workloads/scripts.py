@@ -23,5 +23,6 @@ def lines(options, script, *arguments):
 def figures(workload, name, found, leave_out=("workload", "engine", "files")):
     """A case of figures that are no run's time."""
     case = compare.Case(workload, name, found.get("rows", 0))
+    case.own_wall_s = found.get("p50_ms", 0) / 1000
     case.extra = {key.replace("_", " "): value for key, value in found.items() if key not in leave_out and value is not None}
     return case

@@ -3,10 +3,12 @@
 The bids come from JSON files of a day instead of Nexmark's generator, for all engines: reading them is part of the time. The published figure of
 Flink is 132.8 K rows a second and core.
 """
-from harness import compare, data, measure, peers, sluice, verify
+from harness import compare, data, limits, measure, peers, settings, sluice, verify
 
 TITLE = "Nexmark q10: bids → CSV by minute, partition-time commit"
 PUBLISHED_ROWS_PER_CORE_SECOND = 132_800
+PARTITIONS = 1_440
+WRITTEN_OF_READ = 0.38  # Bytes of CSV for each byte of JSON.
 COLUMNS = "auction, bidder, price, date_time, extra, dt, hm"
 DUCKDB_COLUMNS = ("{'auction': 'BIGINT', 'bidder': 'BIGINT', 'price': 'BIGINT', 'channel': 'VARCHAR', 'url': 'VARCHAR', 'date_time': 'TIMESTAMP', "
                   "'extra': 'VARCHAR'}")
@@ -64,6 +66,11 @@ def run(options, flink):
         theirs = options.work / "q10_flink"
         compare.alternate(case, ours, {"flink": lambda: compare.scaled(
             checked("flink", theirs, lambda: flink.run(options, job(fewer, theirs)), expected, True), options.rows / options.flink_rows)}, options.flink_repeats)
+    walk = limits.run("json", *data.files(folder)).get("json walk")
+    size = sum(path.stat().st_size for path in data.files(folder)) * WRITTEN_OF_READ
+    made = limits.files_made(options.work, "once", PARTITIONS, int(size / PARTITIONS), settings.PARALLELISM)
+    if walk and made:
+        case.limit_name, case.limit_cpu_s = "json walk, as many files of as many bytes made durable", walk.cpu_for(options.rows) + made.cpu_s
     rate = options.rows / case.ours.median("cpu_s")
     case.extra["rows per core-second over Flink's published"] = rate / PUBLISHED_ROWS_PER_CORE_SECOND
     case.note = "DuckDB writes without commit" if "duckdb" in case.peers else ""

@@ -17,7 +17,7 @@ sys.path.insert(0, str(ROOT / "bench"))
 from harness import compare, data, measure, report, settings, verify
 from workloads import lake
 
-NAMES = ["W1", "W2", "W3", "W5", "W8", "W10"]
+NAMES = ["W1", "W2", "W3", "W5", "W8", "W10", "W11"]
 
 
 def options_in(folder):
@@ -35,6 +35,8 @@ def test_workloads(folder):
         assert own, f"no line for {name}:\n{done.stdout}{done.stderr}"
         assert all("fails" not in line for line in own), own
         assert name == "W1" or any("duckdb" in line for line in own), own
+        if (BUILD / "bench" / "limit_start").exists():
+            assert all("% of" in line for line in own), f"no share of a limit: {own}"
 
 
 def test_sets_are_the_same_each_time(folder):
