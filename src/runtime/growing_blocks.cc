@@ -10,11 +10,6 @@
 namespace sluice::runtime {
 namespace {
 
-// 64 GiB of address space. A table of 1,000 open partitions has as many blocks of this size at most
-// as its memory limit holds: what is more is the backing pool's.
-constexpr int64_t kSlots = 4096;
-// The pages of a few row groups' columns: what one batch frees the next one takes.
-constexpr int64_t kKeptBytes = 32 << 20;
 // Of a block that shrinks, less than this is not worth a system call.
 constexpr int64_t kLeastReleasedBytes = 1 << 20;
 constexpr int64_t kPageBytes = 4 << 10;
@@ -23,11 +18,11 @@ int64_t WholePages(int64_t bytes) { return (bytes + kPageBytes - 1) / kPageBytes
 
 }  // namespace
 
-GrowingBlocks::GrowingBlocks(arrow::MemoryPool* backing, int64_t slot_count, int64_t kept_bytes)
-    : backing_(*backing), kept_limit_(kept_bytes) {
+GrowingBlocks::GrowingBlocks(arrow::MemoryPool* backing, const Sizes& sizes)
+    : backing_(*backing), sizes_(sizes) {
   // Sanitizers watch over what malloc hands out; asked for it, all blocks are its.
   if (backing->backend_name() == "system") return;
-  const auto bytes = static_cast<size_t>(slot_count * kSlotBytes);
+  const auto bytes = static_cast<size_t>(sizes.slot_count * sizes.slot_bytes);
   void* const range = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (range == MAP_FAILED) return;
@@ -39,19 +34,19 @@ GrowingBlocks::~GrowingBlocks() {
   if (begin_ != nullptr) munmap(begin_, static_cast<size_t>(end_ - begin_));
 }
 
-size_t GrowingBlocks::ClassOf(int64_t bytes) {
-  if (bytes < kLeastBytes) return 0;
-  return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(bytes / kLeastBytes)));
+size_t GrowingBlocks::ClassOf(int64_t bytes) const {
+  if (bytes < sizes_.least_bytes) return 0;
+  return static_cast<size_t>(std::bit_width(static_cast<uint64_t>(bytes / sizes_.least_bytes)));
 }
 
 bool GrowingBlocks::InSlot(const uint8_t* block) const { return block >= begin_ && block < end_; }
 
 GrowingBlocks::Slot GrowingBlocks::SlotOf(const uint8_t* block) const {
-  return static_cast<Slot>((block - begin_) / kSlotBytes);
+  return static_cast<Slot>((block - begin_) / sizes_.slot_bytes);
 }
 
-bool GrowingBlocks::FitsSlot(int64_t size, int64_t alignment) {
-  return size >= kLeastBytes && size <= kSlotBytes && alignment <= kPageBytes;
+bool GrowingBlocks::FitsSlot(int64_t size, int64_t alignment) const {
+  return size >= sizes_.least_bytes && size <= sizes_.slot_bytes && alignment <= kPageBytes;
 }
 
 uint8_t* GrowingBlocks::TakeSlot(int64_t size) {
@@ -84,7 +79,7 @@ void GrowingBlocks::GiveSlot(const uint8_t* block, int64_t size) {
   used_bytes_ -= size;
   kept_bytes_ += touched_[slot];
   free_[ClassOf(touched_[slot])].push_back(slot);
-  ReleaseDownTo(kept_limit_);
+  ReleaseDownTo(sizes_.kept_bytes);
 }
 
 void GrowingBlocks::Resize(uint8_t* block, int64_t old_size, int64_t new_size) {
@@ -135,7 +130,8 @@ arrow::Status GrowingBlocks::Reallocate(int64_t old_size, int64_t new_size, int6
     Resize(*block, old_size, new_size);
     return arrow::Status::OK();
   }
-  const bool enters_slot = !in_slot && old_size < kLeastBytes && FitsSlot(new_size, alignment);
+  const bool enters_slot =
+      !in_slot && old_size < sizes_.least_bytes && FitsSlot(new_size, alignment);
   if (!in_slot && !enters_slot) return backing_.Reallocate(old_size, new_size, alignment, block);
   uint8_t* moved = nullptr;
   ARROW_RETURN_NOT_OK(Allocate(new_size, alignment, &moved));
@@ -182,7 +178,8 @@ int64_t GrowingBlocks::kept_bytes() const {
 }
 
 arrow::MemoryPool* JobMemory() {
-  static auto* const blocks = new GrowingBlocks(arrow::default_memory_pool(), kSlots, kKeptBytes);
+  static auto* const huge = new GrowingBlocks(arrow::default_memory_pool(), GrowingBlocks::kHuge);
+  static auto* const blocks = new GrowingBlocks(huge, GrowingBlocks::kLarge);
   return blocks;
 }
 

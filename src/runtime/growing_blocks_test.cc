@@ -10,8 +10,12 @@ namespace sluice::runtime {
 namespace {
 
 constexpr int64_t kAlignment = 64;
-constexpr int64_t kLeast = GrowingBlocks::kLeastBytes;
-constexpr int64_t kSlot = GrowingBlocks::kSlotBytes;
+constexpr int64_t kLeast = GrowingBlocks::kLarge.least_bytes;
+constexpr int64_t kSlot = GrowingBlocks::kLarge.slot_bytes;
+
+GrowingBlocks::Sizes SlotsOf(int64_t count, int64_t kept_bytes) {
+  return {kLeast, kSlot, count, kept_bytes};
+}
 
 class GrowingBlocksTest : public ::testing::Test {
  protected:
@@ -34,7 +38,7 @@ class GrowingBlocksTest : public ::testing::Test {
 };
 
 TEST_F(GrowingBlocksTest, LargeBlocksGrowWithoutMoving) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 4, kSlot);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(4, kSlot));
   uint8_t* block = Allocate(&pool, kLeast);
   uint8_t* const first = block;
   ASSERT_TRUE(pool.InSlot(block));
@@ -49,7 +53,7 @@ TEST_F(GrowingBlocksTest, LargeBlocksGrowWithoutMoving) {
 }
 
 TEST_F(GrowingBlocksTest, ContentsComeAlongIntoASlotAndOutOfIt) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 4, kSlot);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(4, kSlot));
   const int64_t before = pool.bytes_allocated();
   uint8_t* block = Allocate(&pool, 1000);
   EXPECT_FALSE(pool.InSlot(block));
@@ -67,7 +71,7 @@ TEST_F(GrowingBlocksTest, ContentsComeAlongIntoASlotAndOutOfIt) {
 }
 
 TEST_F(GrowingBlocksTest, ASlotIsUsedAgain) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 4, kSlot);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(4, kSlot));
   uint8_t* const first = Allocate(&pool, 1 << 20);
   pool.Free(first, 1 << 20, kAlignment);
   EXPECT_EQ(pool.kept_bytes(), 1 << 20);
@@ -78,7 +82,7 @@ TEST_F(GrowingBlocksTest, ASlotIsUsedAgain) {
 }
 
 TEST_F(GrowingBlocksTest, FreeSlotsKeepABoundedNumberOfPages) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 64, 4 << 20);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(64, 4 << 20));
   std::vector<uint8_t*> blocks;
   for (int i = 0; i < 32; ++i) blocks.push_back(Allocate(&pool, 1 << 20));
   for (uint8_t* const block : blocks) {
@@ -101,7 +105,7 @@ TEST_F(GrowingBlocksTest, FreeSlotsKeepABoundedNumberOfPages) {
 }
 
 TEST_F(GrowingBlocksTest, WithoutSlotsTheBackingPoolServes) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 1, kSlot);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(1, kSlot));
   uint8_t* const only = Allocate(&pool, kLeast);
   uint8_t* other = Allocate(&pool, kLeast);
   EXPECT_TRUE(pool.InSlot(only));
@@ -112,8 +116,29 @@ TEST_F(GrowingBlocksTest, WithoutSlotsTheBackingPoolServes) {
   pool.Free(only, kLeast, kAlignment);
 }
 
+TEST_F(GrowingBlocksTest, HugeBlocksGoOnInAHugeSlot) {
+  GrowingBlocks huge(arrow::default_memory_pool(), GrowingBlocks::kHuge);
+  GrowingBlocks pool(&huge, GrowingBlocks::kLarge);
+  uint8_t* block = Allocate(&pool, 1000);
+  Resize(&pool, &block, 1000, kSlot);
+  ASSERT_TRUE(pool.InSlot(block));
+  Resize(&pool, &block, kSlot, 2 * kSlot);
+  ASSERT_TRUE(huge.InSlot(block));
+  uint8_t* const first = block;
+  Resize(&pool, &block, 2 * kSlot, 4 * kSlot);
+  EXPECT_EQ(block, first);
+  EXPECT_EQ(block[999], 1000 % 251);
+  EXPECT_EQ(pool.bytes_allocated() - arrow::default_memory_pool()->bytes_allocated(), 4 * kSlot);
+  Resize(&pool, &block, 4 * kSlot, kLeast);
+  EXPECT_FALSE(huge.InSlot(block));
+  EXPECT_EQ(block[999], 1000 % 251);
+  pool.Free(block, kLeast, kAlignment);
+  pool.ReleaseUnused();
+  EXPECT_EQ(pool.kept_bytes() + huge.kept_bytes(), 0);
+}
+
 TEST_F(GrowingBlocksTest, ServesArrowsBuilders) {
-  GrowingBlocks pool(arrow::default_memory_pool(), 4, kSlot);
+  GrowingBlocks pool(arrow::default_memory_pool(), SlotsOf(4, kSlot));
   {
     arrow::TypedBufferBuilder<int64_t> builder(&pool);
     for (int64_t i = 0; i < 3 << 20; ++i) ASSERT_TRUE(builder.Append(i).ok());

@@ -187,9 +187,21 @@ def many_partitions(scale, seed):
                    f"(peaks {', '.join(peaks['killed'])} MiB)", 7 * len(forms) * count, time.monotonic() - begin)
 
 
+def fuzzing(scale, seed):
+    """All targets of fuzz/ under ASan and UBSan. What is found is kept below build/fuzz/."""
+    begin = time.monotonic()
+    seconds = max(1, int(1200 * scale))
+    done = subprocess.run([ROOT / "dev", "fuzz", "--seconds", str(seconds)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise Failure(done.stdout[-4000:])
+    targets = re.split(r"fuzzing \w+ for", done.stdout)[1:]
+    inputs = sum(int(re.findall(r"(\d+) runs", target)[-1]) for target in targets)
+    return Outcome("every decoder, parser and message", "memory", f"{len(targets)} targets of fuzz/ for {seconds} s each under ASan and UBSan, {inputs:,} inputs", 0, time.monotonic() - begin)
+
+
 SCENARIOS = [
     kills_with_a_broker, restarts_of_the_broker, matrix_on_disks, matrix_on_a_store, full_disk, really_full_disk, faulty_disk, slow_disk, jumping_clock, failing_store,
-    store_suite, many_partitions, simulation_of_the_sink, simulation_of_statements,
+    store_suite, many_partitions, simulation_of_the_sink, simulation_of_statements, fuzzing,
 ]
 
 

@@ -71,13 +71,15 @@ def run_many_partitions(sluice, directory, partitions, rows, form, limit_mib, bu
 
 
 def run_kills(sluice, directory, partitions, rows, form, kills, seconds, latest_kill=1.5):
-    """A stream into `partitions` partitions that is killed `kills` times, up to `latest_kill` seconds after its start, and resumed: every row once, and each restart publishes in bounded time."""
+    """A stream into `partitions` partitions that is killed `kills` times, up to `latest_kill` seconds after its start, and resumed: every row once, and each restart publishes in bounded time.
+    It lasts longer than all kills: one that has ended begins anew when it is run again."""
     directory.mkdir(parents=True)
     environment = dict(os.environ, XDG_STATE_HOME=str(directory / "state"), TZ="UTC")
+    rate = int(rows // max(6, kills * latest_kill))
     script = directory / "job.sql"
     table = f"CREATE TABLE t (id BIGINT, s STRING, k BIGINT) PARTITIONED BY (k) WITH ('connector'='filesystem', 'path'='{directory}/t', 'format'='{form}');\n"
     script.write_text("SET 'execution.checkpointing.interval' = '1 s';\nSET 'sluice.memory.limit' = '256 mb';\n"
-                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='{rows // 6}', 'fields.id.kind'='sequence', 'fields.id.start'='1', "
+                      f"CREATE TABLE g (id BIGINT) WITH ('connector'='datagen', 'rows-per-second'='{rate}', 'fields.id.kind'='sequence', 'fields.id.start'='1', "
                       f"'fields.id.end'='{rows}');\n{table}"
                       f"INSERT INTO t SELECT id, 'value of row ' || CAST(id AS STRING), MOD(id * 7919, {partitions}) FROM g;\n")
     chance = random.Random(partitions)
@@ -87,6 +89,8 @@ def run_kills(sluice, directory, partitions, rows, form, kills, seconds, latest_
     for _ in range(kills):
         process = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=limit_descriptors)
         time.sleep(chance.uniform(0.2, latest_kill))
+        if process.poll() is not None:
+            problems.append(f"the job ended with {process.returncode} before it was killed")
         process.kill()
         process.wait()
     code, log, peak_mib = run_measured(command, directory, environment, seconds)
