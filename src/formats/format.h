@@ -204,6 +204,8 @@ struct Format {
   /// True when a streaming sink closes files at every checkpoint by default (csv, parquet, avro,
   /// orc; not json, raw).
   bool rolls_on_checkpoint = true;
+  /// False where a byte order mark at the start of a text file is a part of its first record.
+  bool skips_byte_order_mark = true;
   std::span<const OptionSpec> options;  // Keys without prefix.
   RowKindSet read_kinds;                // Row kinds that reading produces.
   RowKindSet write_kinds;               // Row kinds that writing takes.

@@ -60,6 +60,11 @@ Result<TextTable> ExecuteCompactTable(const sql::CompactTableStatement& statemen
     }
     partitions = std::vector<connectors::PartitionValues>();
   }
+  if (partitions->empty() && !statement.partition.empty()) {
+    return Status::Validation("Table " + found.path.ToString() +
+                                  " has no such partition. SHOW PARTITIONS lists those it has.",
+                              statement.partition[0].name.range.begin);
+  }
   const connectors::TableInfo info = sql::MakeTableInfo(found.path, table, table.options);
   SLUICE_ASSIGN_OR_RETURN(const int64_t memory_bytes,
                           ReadConfig(state.configuration).MemorySize("sluice.memory.limit"));

@@ -125,6 +125,8 @@ Result<SpecValues> ReadPartitionSpec(const sql::PartitionSpec& spec,
                                 entry.name.range.begin);
     }
     value = TextOf(*entry.value);
+    // As directories and SHOW PARTITIONS name it: no text is both a value and the default name.
+    if (value->value_or("").empty() || **value == DefaultName(table)) value->reset();
     const SqlType& type = table.columns[static_cast<size_t>(table.IndexOf(*key))].type;
     const Status fits = filesystem::PartitionValueFromText(type, *value).status();
     if (!fits.ok()) {

@@ -60,6 +60,7 @@ const Format kRawFormat{
     .name = "raw",
     .encoding = Encoding::kRow,
     .rolls_on_checkpoint = false,
+    .skips_byte_order_mark = false,
     .options = raw::RawOptionSpecs(),
     .read_kinds = RowKindSet::InsertOnly(),
     .write_kinds = RowKindSet::InsertOnly(),

@@ -1,48 +1,67 @@
 #include "connectors/filesystem/partition/partition_spellings.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
+
+#include <arrow/array/util.h>
 
 #include "connectors/filesystem/partition/partition_path.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
 
-/// As it is compared: '' is in the default partition.
-std::optional<std::string> Normal(const std::optional<std::string>& value) {
-  if (!value || value->empty()) return std::nullopt;
-  return value;
+/// The text that our writers give the value, where `type` has values with several texts; a text
+/// that is no such value is its own.
+std::string OwnText(const SqlType& type, const std::string& text) {
+  if (type.is_character() || type.is_binary()) return text;
+  const auto value = PartitionValueFromText(type, text);
+  if (!value.ok()) return text;
+  const auto array = arrow::MakeArrayFromScalar(**value, 1);
+  return array.ok() ? PartitionText(type, **array, 0).value_or(text) : text;
 }
 
 class Search {
  public:
   Search(fs::FileSystem& file_system, const std::string& root, const std::vector<std::string>& keys,
-         std::string_view default_name)
-      : file_system_(file_system), root_(root), keys_(keys), default_name_(default_name) {}
+         std::string_view default_name, const std::vector<SqlType>& types)
+      : file_system_(file_system),
+        root_(root),
+        keys_(keys),
+        default_name_(default_name),
+        types_(types) {}
 
   Result<std::vector<OtherSpelling>> Run(const std::vector<PartitionValues>& wanted) {
     wanted_of_key_.resize(keys_.size());
     for (const PartitionValues& values : wanted) {
-      PartitionValues& normal = wanted_.emplace_back();
+      PartitionValues normal;
       for (size_t key = 0; key < keys_.size(); ++key) {
-        normal.push_back(Normal(values[key]));
+        normal.push_back(Normal(key, values[key]));
         wanted_of_key_[key].insert(normal.back());
       }
+      wanted_[std::move(normal)].insert(
+          fs::JoinPath(root_, PartitionPath(keys_, values, default_name_)));
     }
-    std::sort(wanted_.begin(), wanted_.end());
     SLUICE_RETURN_NOT_OK(
         Descend(root_, PartitionValues(keys_.size()), std::vector<bool>(keys_.size()), 0));
     return std::move(found_);
   }
 
  private:
+  /// As it is compared: '' is in the default partition.
+  std::optional<std::string> Normal(size_t key, const std::optional<std::string>& value) const {
+    if (!value || value->empty()) return std::nullopt;
+    return types_.empty() ? *value : OwnText(types_[key], *value);
+  }
+
   Status Descend(const std::string& directory, const PartitionValues& values,
                  const std::vector<bool>& known, size_t depth) {
     if (depth == keys_.size()) {
-      if (!std::binary_search(wanted_.begin(), wanted_.end(), values)) return {};
-      std::string own = fs::JoinPath(root_, PartitionPath(keys_, values, default_name_));
-      if (own != directory) found_.push_back({std::move(own), directory});
+      const auto own = wanted_.find(values);
+      if (own != wanted_.end() && !own->second.contains(directory)) {
+        found_.push_back({*own->second.begin(), directory});
+      }
       return {};
     }
     const auto entries = file_system_.ListNames(directory);
@@ -56,7 +75,7 @@ class Search {
           static_cast<size_t>(std::find(keys_.begin(), keys_.end(), name->key) - keys_.begin());
       if (key == keys_.size() || known[key]) continue;
       PartitionValues next = values;
-      next[key] = Normal(name->value);
+      next[key] = Normal(key, name->value);
       if (!wanted_of_key_[key].contains(next[key])) continue;
       std::vector<bool> next_known = known;
       next_known[key] = true;
@@ -69,7 +88,8 @@ class Search {
   const std::string& root_;
   const std::vector<std::string>& keys_;
   const std::string_view default_name_;
-  std::vector<PartitionValues> wanted_;
+  const std::vector<SqlType>& types_;
+  std::map<PartitionValues, std::set<std::string>> wanted_;  // Where our writers put each.
   std::vector<std::set<std::optional<std::string>>> wanted_of_key_;
   std::vector<OtherSpelling> found_;
 };
@@ -80,9 +100,10 @@ Result<std::vector<OtherSpelling>> FindOtherSpellings(fs::FileSystem& file_syste
                                                       const std::string& root,
                                                       const std::vector<std::string>& keys,
                                                       std::string_view default_name,
-                                                      const std::vector<PartitionValues>& wanted) {
+                                                      const std::vector<PartitionValues>& wanted,
+                                                      const std::vector<SqlType>& types) {
   if (keys.empty() || wanted.empty()) return std::vector<OtherSpelling>();
-  return Search(file_system, root, keys, default_name).Run(wanted);
+  return Search(file_system, root, keys, default_name, types).Run(wanted);
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -22,6 +22,8 @@ namespace {
 
 constexpr size_t kOutputLimit = 64 << 10;
 constexpr size_t kErrorLimit = 4 << 10;
+/// How often it is looked whether the command has ended.
+constexpr int kLookMs = 20;
 
 /// A pipe whose ends do not reach other children.
 struct Pipe {
@@ -62,7 +64,7 @@ class Child {
     fcntl(input_.write, F_SETFL, O_NONBLOCK);
     if (!Talk() || !WaitForEnd()) {
       kill(-process_, SIGKILL);  // The whole group: what a shell started as well.
-      waitpid(process_, nullptr, 0);
+      if (!ended_) waitpid(process_, nullptr, 0);
       return Status::Unavailable("The command '" + request_.command + "' did not end within " +
                                  std::to_string(request_.timeout_ms) +
                                  " ms and was killed. 'sink.partition-commit.policy.timeout' "
@@ -121,7 +123,8 @@ class Child {
     return static_cast<int>(std::max<int64_t>(left.count(), 0));
   }
 
-  /// Feeds and reads until both outputs are closed; false at the deadline.
+  /// Feeds and reads until both outputs are closed, or the command has ended: what it has started
+  /// in the background may keep them open. False at the deadline.
   bool Talk() {
     size_t sent = 0;
     sigset_t pipe_signal, before;
@@ -133,9 +136,14 @@ class Child {
       if (sent == request_.input.size()) Pipe::Close(&input_.write);
       pollfd ends[] = {
           {output_.read, POLLIN, 0}, {errors_.read, POLLIN, 0}, {input_.write, POLLOUT, 0}};
-      const int ready = poll(ends, 3, LeftMillis());
+      const int ready = poll(ends, 3, std::min(LeftMillis(), kLookMs));
       if (ready < 0 && errno == EINTR) continue;
-      if (ready <= 0) {
+      if (Ended()) {
+        Drain(&output_.read, kOutputLimit, false, &result_.output);
+        Drain(&errors_.read, kErrorLimit, true, &result_.errors);
+        break;
+      }
+      if (LeftMillis() == 0) {
         in_time = false;
         break;
       }
@@ -165,16 +173,28 @@ class Child {
     keep_last ? text->erase(0, text->size() - limit) : text->erase(limit);
   }
 
+  /// What is in the pipe; no more than a pipe holds, as others may still write into it.
+  static void Drain(int* end, size_t limit, bool keep_last, std::string* text) {
+    for (size_t bytes = 0; *end >= 0 && bytes < (1 << 20); bytes += 4096) {
+      pollfd one = {*end, POLLIN, 0};
+      if (poll(&one, 1, 0) <= 0) return;
+      Read(end, limit, keep_last, text);
+    }
+  }
+
+  bool Ended() {
+    int status = 0;
+    if (ended_ || waitpid(process_, &status, WNOHANG) != process_) return ended_;
+    result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return ended_ = true;
+  }
+
   /// Its outputs are closed; it may go on for a while.
   bool WaitForEnd() {
-    int status = 0;
-    while (true) {
-      const pid_t ended = waitpid(process_, &status, WNOHANG);
-      if (ended == process_) break;
+    while (!Ended()) {
       if (LeftMillis() == 0) return false;
       poll(nullptr, 0, 5);
     }
-    result_.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     return true;
   }
 
@@ -182,6 +202,7 @@ class Child {
   const std::chrono::steady_clock::time_point deadline_;
   Pipe input_, output_, errors_;
   pid_t process_ = -1;
+  bool ended_ = false;  // And waited for.
   CommandResult result_;
 };
 

@@ -529,8 +529,9 @@ void FileCommitter::RemoveOtherSpellings(const std::set<PartitionValues>& replac
        replaced = std::vector<PartitionValues>(replaced.begin(), replaced.end())] {
         *status = CheckFence(fence);
         if (!status->ok()) return;
-        const auto others = FindOtherSpellings(*file_system, root, plan->partition_keys,
-                                               plan->default_partition_name, replaced);
+        const auto others =
+            FindOtherSpellings(*file_system, root, plan->partition_keys,
+                               plan->default_partition_name, replaced, plan->partition_types);
         *status = others.status();
         for (size_t i = 0; status->ok() && i < others->size(); ++i)
           *status = file_system->DeleteTree((*others)[i].path);

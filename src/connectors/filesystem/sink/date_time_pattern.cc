@@ -106,6 +106,14 @@ Result<DateTimePattern> DateTimePattern::Make(std::string_view pattern) {
   return result;
 }
 
+bool DateTimePattern::MayHold(char c) const {
+  return IsDigit(c) || std::any_of(items_.begin(), items_.end(), [c](const Item& item) {
+           if (item.letter == 0) return item.text.find(c) != std::string::npos;
+           const bool month_name = (item.letter == 'M' || item.letter == 'L') && item.width >= 3;
+           return (item.letter == 'a' || month_name) && std::isalpha(static_cast<unsigned char>(c));
+         });
+}
+
 bool DateTimePattern::MatchItem(const Item& item, std::string_view text, size_t* at,
                                 Fields* fields) const {
   if (item.letter == 0) {

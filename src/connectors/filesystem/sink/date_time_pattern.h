@@ -22,6 +22,9 @@ class DateTimePattern {
   /// Milliseconds since 1970-01-01 00:00:00 of the same wall clock; a date alone is midnight.
   std::optional<int64_t> ParseLocalMillis(std::string_view text) const;
 
+  /// False for a character that is in no text of this form.
+  bool MayHold(char c) const;
+
  private:
   struct Item {
     char letter = 0;  // 0: literal text; '[' and ']': an optional part.

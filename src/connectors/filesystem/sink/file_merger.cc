@@ -9,6 +9,8 @@
 #include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/merge_inputs.h"
 #include "connectors/filesystem/sink/part_stream.h"
+#include "formats/column_paths.h"
+#include "formats/text/byte_order_mark.h"
 #include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
@@ -19,7 +21,8 @@ constexpr int64_t kPieceBytes = 4 << 20;
 // 128 MiB by default.
 constexpr int64_t kDecodedFactor = 8;
 constexpr int64_t kMostToRewriteBytes = 512 << 20;
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+// A record that is longer has lost its end; it is looked at anew with each piece.
+constexpr size_t kMostOpenBytes = 64 << 20;
 
 using Input = MergeInputs::File;
 
@@ -47,6 +50,7 @@ class Merger {
     place.Leave();
     place = Enter(bytes);
     SLUICE_ASSIGN_OR_RETURN(opened, OpenInputs());
+    SLUICE_RETURN_NOT_OK(CheckNothingLost(opened->files()));
     return Rewrite(opened->files(), out);
   }
 
@@ -119,47 +123,104 @@ class Merger {
                                  "'sink.compression' back until the partition is committed, or "
                                  "'auto-compaction' = 'false'.");
     }
-    // Compressed files of ours are whole members that end in a whole record.
+    bool has_header = false;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      int64_t begin = 0;
-      if (i > 0 && !request_.compressed) {
-        auto first = FirstKeptByte(inputs[i].get());
-        if (!first.ok()) return first.status().WithContext(While(i));
-        begin = *first;
-        // The last record of a file needs no line end; two records do.
-        SLUICE_ASSIGN_ARROW(const int64_t written, out->Tell());
-        if (written > 0 && last_byte_ != '\n' && last_byte_ != '\r') {
-          const arrow::Status ended = out->Write("\n", 1);
-          if (!ended.ok()) return out->Explain(FromArrow(ended));
-        }
-      }
-      const Status copied = CopyBytes(inputs[i].get(), begin, out);
+      // Compressed files of ours are whole members that end in a whole record.
+      const Status copied = request_.compressed ? CopyBytes(inputs[i].get(), 0, out)
+                                                : CopyText(inputs[i].get(), &has_header, out);
       if (!copied.ok()) return Status(copied).WithContext(While(i));
     }
     return {};
   }
 
-  /// Behind the byte order mark and the header of a file that is not the first.
-  Result<int64_t> FirstKeptByte(arrow::io::RandomAccessFile* input) {
+  /// Leaves out what only the first file may have: a mark, and a header unless there is none yet.
+  Status CopyText(arrow::io::RandomAccessFile* input, bool* has_header, PartStream* out) {
+    SLUICE_ASSIGN_ARROW(const int64_t size, input->GetSize());
     SLUICE_ASSIGN_ARROW(const auto start, input->ReadAt(0, kPieceBytes));
     const std::string_view bytes(reinterpret_cast<const char*>(start->data()),
                                  static_cast<size_t>(start->size()));
-    const size_t mark = bytes.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
-    if (!request_.header_records || layout_.format->make_framer == nullptr) {
-      return static_cast<int64_t>(mark);
+    const size_t mark =
+        layout_.format->skips_byte_order_mark ? formats::text::ByteOrderMarkBytes(bytes) : 0;
+    if (size == static_cast<int64_t>(mark)) return {};
+    SLUICE_RETURN_NOT_OK(CheckLastRecord(input, static_cast<int64_t>(mark)));
+    SLUICE_ASSIGN_ARROW(const int64_t written, out->Tell());
+    if (written == 0) {
+      *has_header = request_.header_records;
+      return CopyBytes(input, 0, out);
     }
+    size_t begin = mark;
+    if (*has_header) {
+      SLUICE_ASSIGN_OR_RETURN(const size_t header, HeaderBytes(bytes.substr(mark)));
+      begin += header;
+    }
+    // The last record of a file needs no line end; two records do. A carriage return alone is none
+    // where lines end in line feeds, and half of one where the next file begins with a line feed.
+    if (last_byte_ != '\n') {
+      const arrow::Status ended = out->Write("\n", 1);
+      if (!ended.ok()) return out->Explain(FromArrow(ended));
+    }
+    return CopyBytes(input, static_cast<int64_t>(begin), out);
+  }
+
+  /// `text` is the start of a file.
+  Result<size_t> HeaderBytes(std::string_view text) const {
+    if (layout_.format->make_framer == nullptr) return size_t{0};
     SLUICE_ASSIGN_OR_RETURN(const auto framer, layout_.format->make_framer(layout_.options));
-    const std::string_view text = bytes.substr(mark);
     // The first prefix that ends with a line and holds a whole record: a header may span lines.
     for (size_t end = text.find_first_of("\r\n"); end != std::string_view::npos;
          end = text.find_first_of("\r\n", end + 1)) {
       if (text.substr(end, 2) == "\r\n") ++end;
       const size_t record = framer->CompletePrefix(text.substr(0, end + 1), false);
-      if (record > 0) return static_cast<int64_t>(mark + record);
+      if (record > 0) return record;
     }
-    if (static_cast<int64_t>(bytes.size()) < kPieceBytes) return start->size();  // Only a header.
+    if (static_cast<int64_t>(text.size()) < kPieceBytes - 3) return text.size();  // Only a header.
     return Status::DataError("The first record of a file is longer than " +
                              std::to_string(kPieceBytes) + " bytes: it cannot be a header.");
+  }
+
+  /// An open quote at the end of a file of another program would take in the rows of the next one.
+  Status CheckLastRecord(arrow::io::RandomAccessFile* input, int64_t begin) const {
+    if (!request_.foreign || layout_.format->make_framer == nullptr) return {};
+    SLUICE_ASSIGN_OR_RETURN(const auto framer, layout_.format->make_framer(layout_.options));
+    if (framer->splittable()) return {};
+    std::string open;  // Behind the last record end.
+    while (true) {
+      SLUICE_ASSIGN_ARROW(const auto piece, input->ReadAt(begin, kPieceBytes));
+      if (piece->size() == 0) break;
+      open.append(reinterpret_cast<const char*>(piece->data()), static_cast<size_t>(piece->size()));
+      begin += piece->size();
+      open.erase(0, framer->CompletePrefix(open, false));
+      if (open.size() > kMostOpenBytes) break;
+    }
+    const size_t open_bytes = open.size();
+    if (open_bytes <= kMostOpenBytes &&
+        framer->CompletePrefix(open + '\n', false) == open_bytes + 1) {
+      return {};
+    }
+    return Status::DataError(
+        "The record at byte " + std::to_string(begin - static_cast<int64_t>(open_bytes)) +
+        " has no end: a quote is never closed, or the file was cut. Rows of other files would "
+        "become a part of it. Nothing was replaced. Mend the file, or give it a name that begins "
+        "with '.' or '_'.");
+  }
+
+  /// Files of other programs may have columns that the table does not name.
+  Status CheckNothingLost(const std::vector<Input>& inputs) const {
+    if (!request_.foreign || layout_.operations->column_paths == nullptr) return {};
+    const std::vector<std::string> kept = formats::ColumnPaths(*layout_.schema.ToArrow());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto there =
+          layout_.operations->column_paths(layout_.options, layout_.schema, inputs[i], Context());
+      if (!there.ok()) return Status(there.status()).WithContext(While(i));
+      for (const std::string& path : *there) {
+        if (std::find(kept.begin(), kept.end(), path) != kept.end()) continue;
+        return Status::DataError("It has the column '" + path +
+                                 "', which the table does not, and which the merged file would "
+                                 "not have. Nothing was replaced. Add the column to the table.")
+            .WithContext(While(i));
+      }
+    }
+    return {};
   }
 
   Status Rewrite(const std::vector<Input>& inputs, PartStream* out) {

@@ -22,6 +22,8 @@ struct MergeRequest {
   /// Each file begins with a record that readers skip: only the first file's is kept. For files of
   /// other writers; ours have none.
   bool header_records = false;
+  /// Text may be of other writers: whether each file ends with a whole record is looked at.
+  bool foreign = false;
   /// Text files of ours that are compressed (whole members, which may stand one behind the other).
   bool compressed = false;
   RateLimit* rate = nullptr;  // Null: as fast as it goes.

@@ -129,15 +129,20 @@ Result<PartitionTimeExtractor> PartitionTimeExtractor::Make(
                                    "names no partition key, so every partition would get the same "
                                    "time. Write it like '$dt $hour:00:00'.");
   }
-  // The default form has digits and "-: ." only; any other text of the pattern can never fit it.
+  // Text of the pattern that the form of times cannot have: no partition would ever have a time.
+  const auto fits = [&extractor](char c) {
+    if (extractor.formatter_) return extractor.formatter_->MayHold(c);
+    return std::string_view("0123456789-:. ").find(c) != std::string_view::npos;
+  };
   for (const Piece& piece : extractor.pieces_) {
-    const size_t bad =
-        formatter ? std::string::npos : piece.text.find_first_not_of("0123456789-:. ");
-    if (bad == std::string::npos) continue;
+    if (std::all_of(piece.text.begin(), piece.text.end(), fits)) continue;
+    const std::string form = formatter ? "'" + *formatter + "'" : "yyyy-MM-dd HH:mm:ss";
+    const std::string remedy = formatter
+                                   ? " The form is that of '" + std::string(kFormatterKey) + "'."
+                                   : " Another form needs '" + std::string(kFormatterKey) + "'.";
     return Status::InvalidArgument(
-        prefix + "has the text '" + piece.text +
-        "', which is part of no time of the form yyyy-MM-dd HH:mm:ss. Partition keys: " +
-        Join(partition_keys, ", ") + ". Another form needs '" + std::string(kFormatterKey) + "'.");
+        prefix + "has the text '" + piece.text + "', which is part of no time of the form " + form +
+        ". Partition keys: " + Join(partition_keys, ", ") + "." + remedy);
   }
   return extractor;
 }

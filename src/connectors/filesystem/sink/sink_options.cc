@@ -247,6 +247,19 @@ std::vector<std::string> ReadList(const OptionReader& options, std::string_view 
   return text ? SplitListOption(*text) : std::vector<std::string>();
 }
 
+Status NotChosen(std::string_view key, std::string_view kind_key, std::string_view kind) {
+  return Status::InvalidArgument("Option '" + std::string(key) + "' belongs to '" +
+                                 std::string(kind) + "', which option '" + std::string(kind_key) +
+                                 "' does not name.");
+}
+
+/// A list that belongs to one kind of hook: refused without it.
+Status ReadHookList(const OptionReader& options, std::string_view key, std::string_view kind_key,
+                    std::string_view kind, bool chosen, std::vector<std::string>* value) {
+  *value = ReadList(options, key);
+  return chosen || value->empty() ? Status() : NotChosen(key, kind_key, kind);
+}
+
 /// An option that belongs to one kind of hook: needed with it, refused without it.
 Status ReadHookPart(const OptionReader& options, std::string_view key, std::string_view kind_key,
                     std::string_view kind, bool chosen, std::string* value) {
@@ -256,11 +269,7 @@ Status ReadHookPart(const OptionReader& options, std::string_view key, std::stri
                                    std::string(kind) + "', which needs option '" +
                                    std::string(key) + "'.");
   }
-  if (!chosen && written) {
-    return Status::InvalidArgument("Option '" + std::string(key) + "' belongs to '" +
-                                   std::string(kind) + "', which option '" + std::string(kind_key) +
-                                   "' does not name.");
-  }
+  if (!chosen && written) return NotChosen(key, kind_key, kind);
   if (written) *value = std::string(TrimAscii(*written));
   return {};
 }
@@ -283,12 +292,10 @@ Status ReadPolicyHook(const OptionReader& options, PartitionCommitOptions* commi
   SLUICE_RETURN_NOT_OK(ReadHookPart(options, "sink.partition-commit.policy.http.url", kKind, "http",
                                     has(PolicyKind::kHttp), &hook.url));
   SLUICE_RETURN_NOT_OK(CheckUrl("sink.partition-commit.policy.http.url", hook.url));
-  hook.parameters = ReadList(options, "sink.partition-commit.policy.class.parameters");
-  if (!hook.parameters.empty() && hook.library.empty()) {
-    return BadOption("sink.partition-commit.policy.class.parameters", hook.parameters.front(),
-                     "It belongs to the policy 'custom'.");
-  }
-  hook.headers = ReadList(options, "sink.partition-commit.policy.http.headers");
+  SLUICE_RETURN_NOT_OK(ReadHookList(options, "sink.partition-commit.policy.class.parameters", kKind,
+                                    "custom", has(PolicyKind::kCustom), &hook.parameters));
+  SLUICE_RETURN_NOT_OK(ReadHookList(options, "sink.partition-commit.policy.http.headers", kKind,
+                                    "http", has(PolicyKind::kHttp), &hook.headers));
   for (const std::string& header : hook.headers) {
     if (header.find(':') != std::string::npos &&
         header.find_first_of("\r\n") == std::string::npos) {
@@ -327,8 +334,8 @@ Status ReadExtractor(const OptionReader& options, PartitionCommitOptions* commit
   SLUICE_RETURN_NOT_OK(ReadHookPart(options, "partition.time-extractor.http.url", kKey, "http",
                                     kind == "http", &hook.url));
   SLUICE_RETURN_NOT_OK(CheckUrl("partition.time-extractor.http.url", hook.url));
-  hook.parameters = ReadList(options, "partition.time-extractor.class.parameters");
-  return {};
+  return ReadHookList(options, "partition.time-extractor.class.parameters", kKey, "custom",
+                      kind == "custom", &hook.parameters);
 }
 
 Result<PartitionCommitOptions> ReadCommit(const TableInfo& table, const OptionReader& options) {

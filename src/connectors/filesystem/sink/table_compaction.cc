@@ -33,7 +33,8 @@ constexpr int kOpenInputs = 256;
 /// A listing that began before a switch is over by then.
 constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
 
-/// Files that readers decompress by their names cannot be put one behind the other under another.
+/// Files that readers decompress by their names: those of other programs may end in the middle of a
+/// record.
 constexpr std::array<std::string_view, 8> kCompressedSuffixes = {
     ".gz", ".gzip", ".deflate", ".bz2", ".xz", ".zst", ".snappy", ".lz4"};
 
@@ -72,6 +73,7 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
   SLUICE_ASSIGN_OR_RETURN(const SinkOptions options, ReadSinkOptions(table));
   made->name_prefix_ = std::string(kCompactedPrefix) + options.part_prefix + "-";
   made->name_suffix_ = options.part_suffix;
+  made->compression_ = options.compression;
   made->journal_ = options.compaction.journal && !made->file_system_->has_directories();
   made->target_bytes_ = options.compaction.target_bytes;
   const int parallelism = options.compaction.parallelism > 0
@@ -105,7 +107,8 @@ Status TableCompaction::FinishEarlier(const std::string& directory, const std::s
                                             .staging = staging,
                                             .handles = {},
                                             .statement = kStatement,
-                                            .must_exchange = true});
+                                            .must_exchange = true,
+                                            .replaced = {}});
   }
   if (exchanged.status().code() != StatusCode::kNotFound) return exchanged.status();
   return file_system_->DeleteTree(staging);
@@ -181,14 +184,18 @@ Result<std::vector<std::string>> TableCompaction::WriteStaged(
                          .session_zone = session_zone_,
                          .pool = arrow::default_memory_pool(),
                          .header_records = header_records_,
+                         .foreign = true,
+                         .compressed = IsCompressed(files[bin.front()].name()),
                          .rate = rate_.get(),
                          .gate = gate_.get(),
                          .most_open = most_open_};
     for (const size_t i : bin) request.inputs.push_back(files[i].path);
     // A file that stays as it is keeps its name.
-    const std::string name = bin.size() == 1 ? std::string(files[bin.front()].name())
-                                             : name_prefix_ + run_id_ + "-0-" +
-                                                   std::to_string(next_number_++) + name_suffix_;
+    const std::string name =
+        bin.size() == 1
+            ? std::string(files[bin.front()].name())
+            : name_prefix_ + run_id_ + "-0-" + std::to_string(next_number_++) + name_suffix_ +
+                  (request.compressed ? std::string(SuffixOf(compression_)) : "");
     request.target = fs::JoinPath(staging, name);
     SLUICE_ASSIGN_OR_RETURN(MergedFile merged, MergeFiles(*file_system_, request));
     handles.push_back(std::move(merged.handle));
@@ -322,6 +329,40 @@ Status TableCompaction::LeaveRecord(const std::string& directory,
   return WriteRecord(*file_system_, root_, record);
 }
 
+TableCompaction::MergeGroup TableCompaction::GroupOf(const fs::FileInfo& file) const {
+  // Readers pass by a container of 0 bytes.
+  const bool bulk = layout_.format->encoding == formats::Encoding::kBulk;
+  if (bulk && file.size_bytes == 0) return MergeGroup::kAlone;
+  const std::string_view name = file.name();
+  if (!IsCompressed(name)) return MergeGroup::kPlain;
+  // Whole members of whole records, as writers of this table make them.
+  const bool own = ParsePartName(name).has_value() && CompressionOf(name) == compression_ &&
+                   CanBeContinued(compression_) && !header_records_;
+  return own ? MergeGroup::kCompressed : MergeGroup::kAlone;
+}
+
+std::vector<std::vector<size_t>> TableCompaction::PackBins(
+    const std::vector<fs::FileInfo>& files) const {
+  std::vector<std::vector<size_t>> bins;
+  for (const MergeGroup group : {MergeGroup::kPlain, MergeGroup::kCompressed}) {
+    std::vector<PackedFile> packed;
+    std::vector<size_t> place;  // Of the packed ones in `files`.
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (GroupOf(files[i]) != group) continue;
+      packed.push_back({files[i].path, files[i].size_bytes});
+      place.push_back(i);
+    }
+    for (std::vector<size_t> bin : PackFewest(packed, target_bytes_)) {
+      for (size_t& i : bin) i = place[i];
+      bins.push_back(std::move(bin));
+    }
+  }
+  for (size_t i = 0; i < files.size(); ++i) {
+    if (GroupOf(files[i]) == MergeGroup::kAlone) bins.push_back({i});
+  }
+  return bins;
+}
+
 std::string TableCompaction::NameOf(const PartitionValues& values) const {
   return partition_keys_.empty() ? ""
                                  : PartitionPath(partition_keys_, values, default_partition_name_);
@@ -377,25 +418,16 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   result.bytes_after = result.bytes_before;
   if (!result.remark.empty()) return result;
 
-  std::vector<PackedFile> packed;
-  std::vector<size_t> place;  // Of the packed ones in `files`.
-  std::vector<std::vector<size_t>> bins;
-  for (size_t i = 0; i < files.size(); ++i) {
-    if (IsCompressed(files[i].name())) {
-      bins.push_back({i});
-    } else {
-      packed.push_back({files[i].path, files[i].size_bytes});
-      place.push_back(i);
-    }
-  }
-  for (std::vector<size_t> bin : PackFewest(packed, target_bytes_)) {
-    for (size_t& i : bin) i = place[i];
-    bins.push_back(std::move(bin));
-  }
+  std::vector<std::vector<size_t>> bins = PackBins(files);
   // New names first: whether the first of them is in place tells that all is done.
   std::stable_partition(bins.begin(), bins.end(), [](const auto& bin) { return bin.size() > 1; });
   if (bins.size() == files.size()) {
-    result.remark = "its files are large enough";
+    const auto left = std::count_if(files.begin(), files.end(), [this](const fs::FileInfo& file) {
+      return file.size_bytes > 0 && GroupOf(file) == MergeGroup::kAlone;
+    });
+    result.remark = left > 1
+                        ? "its files are compressed, and not by jobs with this 'sink.compression'"
+                        : "its files are large enough";
     return result;
   }
   std::vector<std::string> handles;
@@ -410,11 +442,14 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     }
     handles = std::move(*staged);
     SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
+    std::vector<std::string> names;
+    for (const fs::FileInfo& file : files) names.emplace_back(file.name());
     SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {.directory = directory,
                                                           .staging = staging,
                                                           .handles = handles,
                                                           .statement = kStatement,
-                                                          .must_exchange = true}));
+                                                          .must_exchange = true,
+                                                          .replaced = std::move(names)}));
   }
   SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());

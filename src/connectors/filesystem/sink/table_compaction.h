@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "connectors/connector.h"
+#include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/sink/file_layout.h"
 #include "connectors/filesystem/sink/merge_gate.h"
@@ -61,6 +62,11 @@ class TableCompaction {
   Status CheckExchange(const std::string& directory, const std::string& staging);
   Status TryExchange(const std::string& directory, const std::string& staging);
   std::string NameOf(const PartitionValues& values) const;
+  /// What may be merged with what.
+  enum class MergeGroup { kPlain, kCompressed, kAlone };
+  MergeGroup GroupOf(const fs::FileInfo& file) const;
+  /// As few bins as the target size allows, by index in `files`.
+  std::vector<std::vector<size_t>> PackBins(const std::vector<fs::FileInfo>& files) const;
   /// Takes the staged files back when something else has written meanwhile.
   Status CheckUnchanged(const std::string& directory, const std::string& staging,
                         const std::vector<fs::FileInfo>& files);
@@ -82,6 +88,7 @@ class TableCompaction {
   std::map<std::string, std::vector<std::string>> other_spellings_;  // Of a directory of ours.
   FileLayout layout_;
   TimeZone session_zone_;
+  Compression compression_ = Compression::kNone;  // Of the files that the table's jobs write.
   int64_t target_bytes_ = 0;
   std::unique_ptr<RateLimit> rate_;
   bool header_records_ = false;
