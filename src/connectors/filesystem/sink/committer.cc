@@ -27,8 +27,6 @@ constexpr size_t kRecordsFolded = 100;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
 
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool IsMissing(fs::FileSystem& file_system, const std::string& path) {
   return file_system.Stat(path).status().code() == StatusCode::kNotFound;
 }
@@ -194,14 +192,15 @@ Status FileCommitter::AddFile(ReceivedFile received) {
   const bool raw = Compactor::IsRaw(info.final_path);
   if (recorder_) {
     // An overwriting statement publishes into another directory first.
-    recorder_->AddFile(checkpoint, fs::JoinPath(file.partition.directory, NameOf(info.final_path)),
+    recorder_->AddFile(checkpoint,
+                       fs::JoinPath(file.partition.directory, fs::NameOf(info.final_path)),
                        file.row_count, file.size_bytes);
   }
   if (plan_->trigger && IsOwn(file.partition.directory)) {
     partitions_.AddFile(file.partition, checkpoint, file.first_row_ms, file.row_count);
     if (!raw) {
       partitions_.AddVisible(file.partition.directory, checkpoint,
-                             {std::string(NameOf(info.final_path)), file.row_count},
+                             {std::string(fs::NameOf(info.final_path)), file.row_count},
                              plan_->policies_tell_files);
     }
   }
@@ -392,7 +391,7 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
   due.partition = file.partition;
   due.row_count += file.row_count;
   const auto info = file_system_->publisher().Describe(file.handle);
-  if (info.ok()) due.files.push_back({std::string(NameOf(info->final_path)), file.row_count});
+  if (info.ok()) due.files.push_back({std::string(fs::NameOf(info->final_path)), file.row_count});
 }
 
 void FileCommitter::PublishGroup(std::span<const size_t> files) {
