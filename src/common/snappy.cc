@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include "common/varint.h"
+
 namespace sluice {
 
 namespace {
@@ -251,14 +253,8 @@ bool LastElements(Cursor& at) {
 
 /// Takes the size that a block begins with; false when it is another one.
 bool TakeSize(Cursor& at) {
-  uint64_t size = 0;
-  for (int shift = 0; shift < 35; shift += 7) {
-    if (at.in == at.in_end) return false;
-    const uint8_t byte = *at.in++;
-    size |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return size == at.out_left();
-  }
-  return false;
+  uint32_t size = 0;
+  return ReadVarint(&at.in, at.in_end, &size) == VarintRead::kWhole && size == at.out_left();
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 #include "fs/file_system.h"
 
+#include <algorithm>
+#include <cctype>
+
 #include "common/text.h"
 #include "fs/all_file_systems.h"
+#include "types/arrow_status.h"
 
 namespace sluice::fs {
 
@@ -12,6 +16,13 @@ bool IsSchemeText(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](unsigned char c) {
     return std::isalnum(c) || c == '+' || c == '-' || c == '.';
   });
+}
+
+/// What a store answers keeps its code: the file may have gone, or can be read a little later.
+Status CannotRead(const std::string& path, const arrow::Status& status) {
+  Status failure = FromArrow(status);
+  if (failure.code() != StatusCode::kIoError) return failure;
+  return Status::IoError("Cannot read " + path + ": " + status.message());
 }
 
 }  // namespace
@@ -64,11 +75,17 @@ Result<std::string> FileSystem::ReadWhole(const FileInfo& file) {
   SLUICE_ASSIGN_OR_RETURN(const auto opened, OpenFound(file));
   std::string bytes(static_cast<size_t>(file.size_bytes), '\0');
   const auto count = opened->ReadAt(0, file.size_bytes, bytes.data());
-  if (!count.ok()) {
-    return Status::IoError("Cannot read " + file.path + ": " + count.status().message());
-  }
+  if (!count.ok()) return CannotRead(file.path, count.status());
   bytes.resize(static_cast<size_t>(*count));
   return bytes;
+}
+
+Result<std::string> FileSystem::ReadAll(const std::string& path) {
+  SLUICE_ASSIGN_OR_RETURN(const auto file, OpenRead(path));
+  const auto size = file->GetSize();
+  const auto bytes = size.ok() ? file->ReadAt(0, *size) : size.status();
+  if (!bytes.ok()) return CannotRead(path, bytes.status());
+  return (*bytes)->ToString();
 }
 
 std::vector<Status> FileSystem::RenameMany(const std::vector<Move>& moves) {
@@ -118,8 +135,13 @@ std::string ParentPath(std::string_view path) {
 }
 
 bool IsHiddenName(std::string_view name) {
-  const std::string_view last = name.substr(name.rfind('/') + 1);
+  const std::string_view last = NameOf(name);
   return last.starts_with(".") || last.starts_with("_");
+}
+
+bool HasHiddenName(std::string_view path) {
+  const std::vector<std::string_view> components = Split(path, '/');
+  return std::any_of(components.begin(), components.end(), &IsHiddenName);
 }
 
 }  // namespace sluice::fs

@@ -17,12 +17,17 @@
 
 namespace sluice::fs {
 
+/// What is behind the last '/' of a path: all of it where there is none.
+constexpr std::string_view NameOf(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 struct FileInfo {
   std::string path;
   bool is_directory = false;
   int64_t size_bytes = 0;
   int64_t modified_ms = 0;  // Wall clock, ms since the epoch.
-  std::string_view name() const { return std::string_view(path).substr(path.rfind('/') + 1); }
+  std::string_view name() const { return NameOf(path); }
 };
 
 /// Many files that become durable together. Thread-safe.
@@ -207,6 +212,8 @@ class FileSystem {
   /// The first `file.size_bytes` bytes of a small file that List or Stat has found, or what is left
   /// of them.
   virtual Result<std::string> ReadWhole(const FileInfo& file);
+  /// All bytes of a small file.
+  Result<std::string> ReadAll(const std::string& path);
   /// Creates a file with these bytes, durably, replacing an old one atomically (marker files).
   virtual Status WriteWhole(const std::string& path, std::string_view bytes) = 0;
   virtual Status CreateDirectories(const std::string& path) = 0;
@@ -270,5 +277,7 @@ std::string JoinPath(std::string_view directory, std::string_view name);
 std::string ParentPath(std::string_view path);
 /// True when the last component begins with '.' or '_'.
 bool IsHiddenName(std::string_view name);
+/// True when any component does: nothing below a hidden directory is visible.
+bool HasHiddenName(std::string_view path);
 
 }  // namespace sluice::fs

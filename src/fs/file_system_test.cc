@@ -314,6 +314,20 @@ TEST_P(FileSystemContract, ExchangeSwapsTwoFolders) {
 INSTANTIATE_TEST_SUITE_P(Disks, FileSystemContract, ::testing::Bool(),
                          [](const auto& info) { return info.param ? "Local" : "Faulty"; });
 
+TEST(LocalFileSystemTest, AccessIsThatOfTheNearestFolderThatIsThere) {
+  LocalMachine machine;
+  FileSystem& fs = machine.file_system();
+  EXPECT_TRUE(fs.CheckAccess(machine.root()).ok());
+  EXPECT_TRUE(fs.CheckAccess(machine.root() + "/not/there/yet").ok());
+  const std::string file = machine.root() + "/file";
+  ASSERT_TRUE(fs.WriteWhole(file, "x").ok());
+  for (const std::string& path : {file, file + "/below"}) {
+    const std::string message = fs.CheckAccess(path).ToString();
+    EXPECT_NE(message.find(file), std::string::npos) << message;
+    EXPECT_NE(message.find("Not a directory"), std::string::npos) << message;
+  }
+}
+
 TEST(LocalFileSystemTest, DeleteTreeDoesNotFollowLinks) {
   LocalMachine machine;
   FileSystem& fs = machine.file_system();
@@ -509,6 +523,13 @@ TEST(PathTest, JoinParentHidden) {
   EXPECT_TRUE(IsHiddenName("/a/.b"));
   EXPECT_TRUE(IsHiddenName("_SUCCESS"));
   EXPECT_FALSE(IsHiddenName("/_a/b"));
+  EXPECT_TRUE(HasHiddenName("/_a/b"));
+  EXPECT_TRUE(HasHiddenName("a/b/.c"));
+  EXPECT_FALSE(HasHiddenName("/a/b_/c."));
+  EXPECT_FALSE(HasHiddenName(""));
+  EXPECT_EQ(NameOf("/a/b"), "b");
+  EXPECT_EQ(NameOf("b"), "b");
+  EXPECT_EQ(NameOf("a/"), "");
 }
 
 }  // namespace

@@ -55,9 +55,8 @@ struct Cursor {
 }  // namespace
 
 std::string HiddenPartPath(const std::string& final_path, std::string_view attempt) {
-  const std::string_view name = std::string_view(final_path).substr(final_path.rfind('/') + 1);
   std::string hidden = ".";
-  hidden.append(name).append(".inprogress.").append(attempt);
+  hidden.append(NameOf(final_path)).append(".inprogress.").append(attempt);
   return JoinPath(ParentPath(final_path), hidden);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/varint.h"
 #include "formats/text/swar.h"
 
 namespace sluice::formats::avro {
@@ -31,7 +32,7 @@ class BinaryInput {
   /// A zigzag number of 64 bits in one to ten bytes.
   bool ReadLong(int64_t* value) {
     if (at_ != end_ && static_cast<signed char>(*at_) >= 0) [[likely]] {
-      *value = Unzigzag(static_cast<uint8_t>(*at_++));
+      *value = FromZigzag(static_cast<uint8_t>(*at_++));
       return true;
     }
     return ReadLongerLong(value);
@@ -84,10 +85,6 @@ class BinaryInput {
   void Advance() { ++at_; }
 
  private:
-  static int64_t Unzigzag(uint64_t bits) {
-    return static_cast<int64_t>((bits >> 1) ^ (0 - (bits & 1)));
-  }
-
   bool ReadLongerLong(int64_t* value) {
     if (remaining() < 8) return ReadLongByBytes(value);
     uint64_t word = text::LoadWord(at_);
@@ -100,24 +97,16 @@ class BinaryInput {
     word = (word & 0x00003FFF00003FFF) | (word & 0x3FFF00003FFF0000) >> 2;
     word = (word & 0x000000000FFFFFFF) | (word & 0x0FFFFFFF00000000) >> 4;
     at_ += bits / 8;
-    *value = Unzigzag(word);
+    *value = FromZigzag(word);
     return true;
   }
 
-  bool ReadLongByBytes(int64_t* value) {
+  /// Rare: its loop would only take registers from those who read many numbers.
+  [[gnu::noinline]] bool ReadLongByBytes(int64_t* value) {
     uint64_t bits = 0;
-    const char* at = at_;
-    for (int shift = 0; shift < 64 && at != end_; shift += 7) {
-      const auto byte = static_cast<uint8_t>(*at++);
-      if (shift == 63 && byte > 1) return false;
-      bits |= uint64_t{byte & 0x7Fu} << shift;
-      if (byte < 0x80) {
-        at_ = at;
-        *value = Unzigzag(bits);
-        return true;
-      }
-    }
-    return false;
+    if (ReadVarint(&at_, end_, &bits) != VarintRead::kWhole) return false;
+    *value = FromZigzag(bits);
+    return true;
   }
 
   const char* begin_ = nullptr;

@@ -5,26 +5,17 @@
 #include <string>
 #include <string_view>
 
+#include "common/varint.h"
+
 namespace sluice::formats::avro {
 
 /// The most that a number takes.
-constexpr size_t kMaxLongBytes = 10;
+constexpr size_t kMaxLongBytes = kMaxVarintBytes<uint64_t>;
 
 /// A zigzag number; returns the end. Up to kMaxLongBytes are written.
-inline char* PutLong(int64_t value, char* out) {
-  uint64_t bits = static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
-  while (bits >= 0x80) {
-    *out++ = static_cast<char>(bits | 0x80);
-    bits >>= 7;
-  }
-  *out++ = static_cast<char>(bits);
-  return out;
-}
+inline char* PutLong(int64_t value, char* out) { return PutVarint(Zigzag(value), out); }
 
-inline void PutLong(int64_t value, std::string* out) {
-  char bytes[kMaxLongBytes];
-  out->append(bytes, PutLong(value, bytes));
-}
+inline void PutLong(int64_t value, std::string* out) { AppendVarint(Zigzag(value), out); }
 
 /// Bytes behind their length.
 inline void PutSized(std::string_view bytes, std::string* out) {

@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "common/crc32.h"
+#include "common/varint.h"
 #include "types/arrow_status.h"
 
 namespace sluice::formats::avro {
@@ -149,10 +150,12 @@ class SnappyCodec final : public BlockCodec {
     SLUICE_RETURN_NOT_OK(Prepare());
     if (packed.size() < 5) return Damaged(CodecKind::kSnappy, "it is too short");
     const std::string_view data = packed.substr(0, packed.size() - 4);
-    int64_t plain_bytes = 0;
-    if (!ReadLength(data, &plain_bytes)) {
+    std::string_view length = data;
+    uint32_t claimed_bytes = 0;
+    if (ReadVarint(&length, &claimed_bytes) != VarintRead::kWhole) {
       return Damaged(CodecKind::kSnappy, "its length cannot be read");
     }
+    const int64_t plain_bytes = claimed_bytes;
     if (plain_bytes > kMaxBlockBytes) return TooLarge(CodecKind::kSnappy);
     // Snappy's longest copy is 64 bytes of 3: what claims more is not believed.
     if (plain_bytes > static_cast<int64_t>(data.size()) * 64) {
@@ -181,14 +184,6 @@ class SnappyCodec final : public BlockCodec {
   }
   static void StoreCrc(uint32_t crc, char* to) {
     for (int i = 0; i < 4; ++i) to[i] = static_cast<char>(crc >> (24 - 8 * i));
-  }
-  static bool ReadLength(std::string_view data, int64_t* length) {
-    for (size_t i = 0; i < 5 && i < data.size(); ++i) {
-      const auto byte = static_cast<unsigned char>(data[i]);
-      *length |= int64_t{byte & 0x7F} << (7 * i);
-      if (byte < 0x80) return true;
-    }
-    return false;
   }
   std::unique_ptr<arrow::util::Codec> codec_;
 };

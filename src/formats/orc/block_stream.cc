@@ -186,15 +186,13 @@ bool StreamInput::NextBlock() {
   return true;
 }
 
-uint64_t StreamInput::ReadVarint() {
-  uint64_t value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
+size_t StreamInput::TakeVarint(char* bytes, size_t most) {
+  for (size_t count = 0; count < most;) {
     const uint8_t byte = ReadByte();
-    value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return value;
+    bytes[count++] = static_cast<char>(byte);
+    if (byte < 0x80) return count;
   }
-  Fail("a number has more than 64 bits");
-  return 0;
+  return most;
 }
 
 void StreamInput::Read(uint8_t* out, size_t count) {

@@ -14,6 +14,7 @@
 #include <arrow/util/compression.h>
 
 #include "common/result.h"
+#include "common/varint.h"
 #include "formats/orc/metadata.h"
 
 namespace sluice::formats::orc_format {
@@ -71,7 +72,22 @@ class StreamInput {
     if (at_ == block_.size() && !NextBlock()) return 0;
     return static_cast<uint8_t>(block_[at_++]);
   }
-  uint64_t ReadVarint();
+  /// A number without a sign, of as many bits as its type has.
+  template <typename Number = uint64_t>
+  Number ReadVarint() {
+    Number value = 0;
+    const char* at = block_.data() + at_;
+    VarintRead read = sluice::ReadVarint(&at, block_.data() + block_.size(), &value);
+    at_ = static_cast<size_t>(at - block_.data());
+    if (read == VarintRead::kCut) {  // It goes on in the next block.
+      char bytes[kMaxVarintBytes<Number>];
+      at = bytes;
+      read = sluice::ReadVarint(&at, bytes + TakeVarint(bytes, sizeof(bytes)), &value);
+    }
+    if (read != VarintRead::kWhole)
+      Fail("a number has more than " + std::to_string(sizeof(Number) * 8) + " bits");
+    return value;
+  }
   void Read(uint8_t* out, size_t count);
   /// Appends `count` bytes, no more memory than bytes are there.
   void AppendTo(std::string* out, size_t count);
@@ -81,6 +97,8 @@ class StreamInput {
 
  private:
   bool NextBlock();
+  /// Takes bytes up to the last one of a number, `most` at most; returns their count.
+  size_t TakeVarint(char* bytes, size_t most);
 
   const std::shared_ptr<arrow::Buffer> bytes_;
   const std::shared_ptr<const BlockCodec> codec_;

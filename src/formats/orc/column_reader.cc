@@ -335,18 +335,9 @@ class DecimalReader final : public FileColumn {
     return FixedArray(presence, std::move(buffer));
   }
 
-  // A number in zigzag form of up to 128 bits, seven a byte.
+  // In zigzag form.
   arrow::Decimal128 ReadDigits() {
-    unsigned __int128 bits = 0;
-    for (int shift = 0;; shift += 7) {
-      const uint8_t byte = digits_->ReadByte();
-      if (shift > 126) {
-        digits_->Fail("a decimal has more than 128 bits");
-        return {};
-      }
-      bits |= static_cast<unsigned __int128>(byte & 0x7F) << shift;
-      if (byte < 0x80) break;
-    }
+    const auto bits = digits_->ReadVarint<unsigned __int128>();
     const unsigned __int128 value = bits >> 1 ^ (~(bits & 1) + 1);
     return {static_cast<int64_t>(value >> 64), static_cast<uint64_t>(value)};
   }

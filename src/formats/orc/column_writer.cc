@@ -6,6 +6,7 @@
 
 #include <arrow/api.h>
 
+#include "common/varint.h"
 #include "formats/orc/orc_times.h"
 #include "formats/orc/text_writer.h"
 #include "formats/orc/wire.h"
@@ -203,8 +204,7 @@ class DecimalWriter final : public ColumnWriter {
     auto bits = static_cast<unsigned __int128>(static_cast<uint64_t>(value.high_bits())) << 64 |
                 value.low_bits();
     bits = value.high_bits() < 0 ? ~(bits << 1) : bits << 1;
-    for (; bits >= 0x80; bits >>= 7) out->push_back(static_cast<char>(bits | 0x80));
-    out->push_back(static_cast<char>(bits));
+    AppendVarint(bits, out);
   }
 
   Status AppendPositions(std::vector<uint64_t>* positions) override {

@@ -9,10 +9,6 @@ namespace sluice::formats::orc_format {
 
 namespace {
 
-int64_t FromZigzag(uint64_t value) {
-  return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-}
-
 int64_t AddWrapping(int64_t a, int64_t b) {
   return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }

@@ -13,22 +13,14 @@ enum WireType : uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2, kFix
 
 }  // namespace
 
-bool WireReader::ReadVarint(std::string_view* from, uint64_t* value) {
-  *value = 0;
-  for (int shift = 0; shift < 64; shift += 7) {
-    if (from->empty()) return Fail();
-    const auto byte = static_cast<uint8_t>(from->front());
-    from->remove_prefix(1);
-    *value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) return true;
-  }
-  return Fail();
+bool WireReader::TakeNumber(std::string_view* from, uint64_t* value) {
+  return ReadVarint(from, value) == VarintRead::kWhole || Fail();
 }
 
 bool WireReader::Next() {
   if (!ok_ || rest_.empty()) return false;
   uint64_t key = 0;
-  if (!ReadVarint(&rest_, &key)) return false;
+  if (!TakeNumber(&rest_, &key)) return false;
   field_ = static_cast<uint32_t>(key >> 3);
   wire_type_ = static_cast<uint32_t>(key & 7);
   bytes_ = {};
@@ -36,7 +28,7 @@ bool WireReader::Next() {
   size_t length = 0;
   switch (wire_type_) {
     case kVarint:
-      return ReadVarint(&rest_, &number_);
+      return TakeNumber(&rest_, &number_);
     case kFixed64:
       length = 8;
       break;
@@ -45,7 +37,7 @@ bool WireReader::Next() {
       break;
     case kLengthDelimited: {
       uint64_t count = 0;
-      if (!ReadVarint(&rest_, &count)) return false;
+      if (!TakeNumber(&rest_, &count)) return false;
       if (count > rest_.size()) return Fail();
       length = count;
       break;
@@ -69,7 +61,7 @@ void WireReader::AppendNumbers(std::vector<uint64_t>* numbers) {
   }
   std::string_view packed = bytes_;
   uint64_t value = 0;
-  while (!packed.empty() && ReadVarint(&packed, &value)) numbers->push_back(value);
+  while (!packed.empty() && TakeNumber(&packed, &value)) numbers->push_back(value);
 }
 
 void WireWriter::Number(uint32_t field, uint64_t value) {
@@ -77,9 +69,7 @@ void WireWriter::Number(uint32_t field, uint64_t value) {
   AppendVarint(value, &bytes_);
 }
 
-void WireWriter::Signed(uint32_t field, int64_t value) {
-  Number(field, (static_cast<uint64_t>(value) << 1) ^ static_cast<uint64_t>(value >> 63));
-}
+void WireWriter::Signed(uint32_t field, int64_t value) { Number(field, Zigzag(value)); }
 
 void WireWriter::Real(uint32_t field, double value) {
   AppendVarint(uint64_t{field} << 3 | kFixed64, &bytes_);

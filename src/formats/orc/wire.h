@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/varint.h"
+
 namespace sluice::formats::orc_format {
 
 /// Walks the fields of one message. Borrows the bytes.
@@ -21,9 +23,7 @@ class WireReader {
   uint32_t field() const { return field_; }
   uint64_t number() const { return number_; }
   /// The number in zigzag form.
-  int64_t signed_number() const {
-    return static_cast<int64_t>(number_ >> 1) ^ -static_cast<int64_t>(number_ & 1);
-  }
+  int64_t signed_number() const { return FromZigzag(number_); }
   double real() const;
   std::string_view bytes() const { return bytes_; }
   std::string text() const { return std::string(bytes_); }
@@ -31,7 +31,7 @@ class WireReader {
   void AppendNumbers(std::vector<uint64_t>* numbers);
 
  private:
-  bool ReadVarint(std::string_view* from, uint64_t* value);
+  bool TakeNumber(std::string_view* from, uint64_t* value);
   bool Fail() {
     ok_ = false;
     return false;

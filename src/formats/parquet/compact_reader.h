@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/varint.h"
 #include "formats/parquet/thrift_compact.h"
 
 namespace sluice::formats::parquet_format {
@@ -46,10 +47,7 @@ class CompactReader {
     return true;
   }
   /// The value of a kI16, kI32 or kI64.
-  int64_t Number() {
-    const uint64_t value = Varint();
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-  }
+  int64_t Number() { return FromZigzag(Varint()); }
   /// The value of a field of that type.
   void Skip(ThriftType type) { SkipValue(type, false); }
 
@@ -69,14 +67,15 @@ class CompactReader {
   }
 
   uint64_t Varint() {
+    if (!ok_) return 0;
     uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const uint8_t byte = Byte();
-      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if (byte < 0x80) return value;
-    }
-    Fail();
-    return 0;
+    const char* const begin = bytes_.data();
+    const char* at = begin + at_;
+    const VarintRead read = ReadVarint(&at, begin + bytes_.size(), &value);
+    at_ = static_cast<size_t>(at - begin);
+    if (read != VarintRead::kWhole) Fail();
+    ended_early_ = read == VarintRead::kCut;
+    return value;
   }
 
   void SkipBytes(uint64_t count) {

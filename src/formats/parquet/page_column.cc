@@ -14,6 +14,8 @@
 #include <parquet/encoding.h>
 #include <parquet/exception.h>
 
+#include "common/varint.h"
+
 namespace sluice::formats::parquet_format {
 
 namespace {
@@ -34,17 +36,11 @@ struct Levels {
 
 /// True when levels of one bit, in runs, begin with a run of `count` ones.
 bool StartWithOnes(const uint8_t* data, int64_t size, int64_t count) {
-  uint64_t header = 0;
-  for (int shift = 0; shift < 35 && size > 0; shift += 7) {
-    const uint8_t byte = *data++;
-    --size;
-    header |= static_cast<uint64_t>(byte & 0x7F) << shift;
-    if (byte < 0x80) {
-      const bool repeated = (header & 1) == 0;
-      return repeated && static_cast<int64_t>(header >> 1) >= count && size > 0 && *data == 1;
-    }
-  }
-  return false;
+  const uint8_t* const end = data + size;
+  uint32_t header = 0;
+  if (ReadVarint(&data, end, &header) != VarintRead::kWhole) return false;
+  const bool repeated = (header & 1) == 0;
+  return repeated && int64_t{header >> 1} >= count && data != end && *data == 1;
 }
 
 /// A page's number of values that are not NULL and, unless all are, which.

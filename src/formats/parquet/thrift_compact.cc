@@ -22,7 +22,7 @@ class Parser {
       if (!ok_ || depth > kDepthLimit) return Damaged();
       if (header == 0) return {};
       const int delta = header >> 4;
-      id = static_cast<int16_t>(delta == 0 ? Zigzag() : id + delta);
+      id = static_cast<int16_t>(delta == 0 ? Signed() : id + delta);
       auto& [field_id, field] = node->fields.emplace_back();
       field_id = id;
       SLUICE_RETURN_NOT_OK(Value(header & 0x0F, false, depth, &field));
@@ -46,18 +46,10 @@ class Parser {
 
   uint64_t Varint() {
     uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const uint8_t byte = Byte();
-      value |= static_cast<uint64_t>(byte & 0x7F) << shift;
-      if ((byte & 0x80) == 0) return value;
-    }
-    ok_ = false;
-    return 0;
+    if (ReadVarint(&rest_, &value) != VarintRead::kWhole) ok_ = false;
+    return value;
   }
-  int64_t Zigzag() {
-    const uint64_t value = Varint();
-    return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-  }
+  int64_t Signed() { return FromZigzag(Varint()); }
 
   std::string Bytes(uint64_t length) {
     if (length > rest_.size()) {
@@ -110,7 +102,7 @@ class Parser {
       case ThriftType::kI16:
       case ThriftType::kI32:
       case ThriftType::kI64:
-        node->number = Zigzag();
+        node->number = Signed();
         break;
       case ThriftType::kDouble:
         node->bytes = Bytes(8);

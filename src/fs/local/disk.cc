@@ -154,7 +154,7 @@ class PosixDisk final : public Disk {
   }
 
   void TellOfLink(const std::string& path, std::string_view why) {
-    if (IsHiddenName(std::string_view(path).substr(path.rfind('/') + 1))) return;
+    if (IsHiddenName(path)) return;
     {
       const std::lock_guard lock(told_mutex_);
       if (told_links_.size() >= kMostLinksTold || !told_links_.insert(path).second) return;
@@ -164,6 +164,13 @@ class PosixDisk final : public Disk {
   }
 
   int MakeDirectory(const std::string& path) override { return OrErrno(mkdir(path.c_str(), 0777)); }
+
+  int CheckWritable(const std::string& directory) override {
+    struct stat status {};
+    if (stat(directory.c_str(), &status) != 0) return -errno;
+    if (!S_ISDIR(status.st_mode)) return -ENOTDIR;
+    return OrErrno(faccessat(AT_FDCWD, directory.c_str(), W_OK | X_OK, AT_EACCESS));
+  }
 
   int SyncDirectory(const std::string& path) override {
     const int descriptor = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

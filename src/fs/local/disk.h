@@ -48,6 +48,12 @@ class Disk {
     return List(directory, entries);
   }
   virtual int MakeDirectory(const std::string& path) = 0;
+  /// What making a file in the directory would meet, without making one. A disk in memory takes
+  /// everything.
+  virtual int CheckWritable(const std::string& directory) {
+    (void)directory;
+    return 0;
+  }
   virtual int SyncDirectory(const std::string& path) = 0;
   /// SyncData of the files and SyncDirectory of the directories, in any order: a real disk takes
   /// them at one go. Stops at or after the first failure, and `*failed` is which one it was,

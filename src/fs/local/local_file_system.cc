@@ -1,6 +1,5 @@
 #include "fs/local/local_file_system.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,15 +10,14 @@
 namespace sluice::fs {
 
 Status LocalFileSystem::CheckAccess(const std::string& directory) {
-  if (!disk_.is_real()) return {};
   // The nearest folder that is there decides: what is missing below it is made.
   for (std::string path = directory;; path = ParentPath(path)) {
-    const int result = faccessat(AT_FDCWD, path.c_str(), W_OK | X_OK, AT_EACCESS);
+    const int result = disk_.CheckWritable(path);
     if (result == 0) return {};
-    if (errno == ENOENT && path.size() > 1) continue;
+    if (result == -ENOENT && path.size() > 1) continue;
     const std::string what = path == directory ? "write to the folder"
                                                : "make the folder " + directory + " in the folder";
-    return DiskError(errno, what, path);
+    return DiskError(-result, what, path);
   }
 }
 

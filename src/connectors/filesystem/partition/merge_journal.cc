@@ -1,13 +1,12 @@
 #include "connectors/filesystem/partition/merge_journal.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
-#include <arrow/buffer.h>
-
 #include "common/text.h"
-#include "fs/list_if_there.h"
-#include "types/arrow_status.h"
+#include "connectors/filesystem/partition/marked_lines.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -18,45 +17,87 @@ constexpr std::string_view kOpen = ".open";
 constexpr std::string_view kDone = ".done";
 constexpr int kTries = 20;
 
+std::string JournalPath(const std::string& root, const MergeJournal& journal,
+                        std::string_view ending) {
+  return fs::JoinPath(fs::JoinPath(root, kDirectory), journal.id + std::string(ending));
+}
+
+/// Nullopt when it has gone.
+Result<std::optional<MergeJournal>> ReadJournal(fs::FileSystem& file_system,
+                                                const fs::FileInfo& entry) {
+  const auto text = file_system.ReadAll(entry.path);
+  if (text.status().code() == StatusCode::kNotFound) return std::nullopt;
+  SLUICE_RETURN_NOT_OK(text.status());
+  auto journal = ParseJournal(*text);
+  if (!journal.ok()) {
+    return Status::Corrupt("The journal " + entry.path +
+                           " of COMPACT TABLE cannot be read: " + journal.status().message() +
+                           ". Which files count cannot be told without it.");
+  }
+  journal->id = std::string(entry.name().substr(0, entry.name().size() - kOpen.size()));
+  journal->modified_ms = entry.modified_ms;
+  return *std::move(journal);
+}
+
 }  // namespace
 
 std::string EncodeJournal(const MergeJournal& journal) {
-  std::string text = std::string(kHead) + "\n=" + journal.directory + "\n";
-  for (const std::string& name : journal.added) text += "+" + name + "\n";
-  for (const std::string& name : journal.removed) text += "-" + name + "\n";
-  return text + ".\n";  // So that a cut one is known.
+  MarkedLineWriter lines(kHead);
+  lines.Add('=', journal.directory);
+  lines.Add('+', journal.added);
+  lines.Add('-', journal.removed);
+  lines.Add('.', "");  // So that a cut one is known.
+  return std::move(lines).Take();
 }
 
 Result<MergeJournal> ParseJournal(std::string_view text) {
+  const auto lines = ReadMarkedLines(text, kHead);
+  if (!lines) return Status::Corrupt("it does not begin with '" + std::string(kHead) + "'");
   MergeJournal journal;
   bool ended = false;
-  bool first = true;
-  for (const std::string_view line : Split(text, '\n')) {
-    if (first) {
-      first = false;
-      if (line != kHead)
-        return Status::Corrupt("it does not begin with '" + std::string(kHead) + "'");
-    } else if (line == ".") {
+  for (const MarkedLine& line : *lines) {
+    if (line.line == ".") {
       ended = true;
-    } else if (!line.empty()) {
-      std::string name(line.substr(1));
-      if (line[0] == '=')
-        journal.directory = std::move(name);
-      else if (line[0] == '+')
-        journal.added.push_back(std::move(name));
-      else if (line[0] == '-')
-        journal.removed.push_back(std::move(name));
-      else
-        return Status::Corrupt("it has a line that is not known: " + Printable(line));
+    } else if (line.mark() == '=') {
+      journal.directory = line.entry();
+    } else if (line.mark() == '+') {
+      journal.added.push_back(line.entry());
+    } else if (line.mark() == '-') {
+      journal.removed.push_back(line.entry());
+    } else {
+      return Status::Corrupt("it has a line that is not known: " + Printable(line.line));
     }
   }
   if (!ended || journal.added.empty()) return Status::Corrupt("it is cut short");
   return journal;
 }
 
-std::string JournalPath(const std::string& root, std::string_view id, bool done) {
-  return fs::JoinPath(fs::JoinPath(root, kDirectory),
-                      std::string(id) + std::string(done ? kDone : kOpen));
+Status OpenJournal(fs::FileSystem& file_system, const std::string& root,
+                   const MergeJournal& journal) {
+  return file_system.WriteWhole(JournalPath(root, journal, kOpen), EncodeJournal(journal));
+}
+
+Status CloseJournal(fs::FileSystem& file_system, const std::string& root,
+                    const MergeJournal& journal) {
+  SLUICE_RETURN_NOT_OK(
+      file_system.WriteWhole(JournalPath(root, journal, kDone), EncodeJournal(journal)));
+  return DropJournal(file_system, root, journal);
+}
+
+Status DropJournal(fs::FileSystem& file_system, const std::string& root,
+                   const MergeJournal& journal) {
+  return file_system.DeleteFile(JournalPath(root, journal, kOpen));
+}
+
+Status DropClosedJournals(fs::FileSystem& file_system, const std::string& root, int64_t before_ms) {
+  SLUICE_ASSIGN_OR_RETURN(const auto entries,
+                          fs::ListIfThere(file_system, fs::JoinPath(root, kDirectory)));
+  for (const fs::FileInfo& entry : entries) {
+    if (entry.name().ends_with(kDone) && entry.modified_ms < before_ms) {
+      SLUICE_RETURN_NOT_OK(file_system.DeleteFile(entry.path));
+    }
+  }
+  return {};
 }
 
 Result<Journals> ReadJournals(fs::FileSystem& file_system, const std::string& root) {
@@ -68,21 +109,10 @@ Result<Journals> ReadJournals(fs::FileSystem& file_system, const std::string& ro
     for (const fs::FileInfo& entry : entries) {
       journals.names.emplace_back(entry.name());
       if (!entry.name().ends_with(kOpen)) continue;
-      const auto file = file_system.OpenRead(entry.path);
-      whole = whole && file.status().code() != StatusCode::kNotFound;
+      SLUICE_ASSIGN_OR_RETURN(auto journal, ReadJournal(file_system, entry));
+      whole = journal.has_value();
       if (!whole) break;
-      SLUICE_RETURN_NOT_OK(file.status());
-      SLUICE_ASSIGN_ARROW(const int64_t size, (*file)->GetSize());
-      SLUICE_ASSIGN_ARROW(const auto bytes, (*file)->ReadAt(0, size));
-      auto journal = ParseJournal(bytes->ToString());
-      if (!journal.ok()) {
-        return Status::Corrupt("The journal " + entry.path +
-                               " of COMPACT TABLE cannot be read: " + journal.status().message() +
-                               ". Which files count cannot be told without it.");
-      }
-      journal->id = std::string(entry.name().substr(0, entry.name().size() - kOpen.size()));
-      journal->modified_ms = entry.modified_ms;
-      journals.open.push_back(std::move(*journal));
+      journals.open.push_back(*std::move(journal));
     }
     if (whole) return journals;
   }

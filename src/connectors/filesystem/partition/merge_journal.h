@@ -2,10 +2,9 @@
 // not exchanged: a journal below "_sluice/merge" of the table says which new files stand for which
 // old ones, and readers of Sluice honour it.
 //
-// Life cycle: "<id>.open" is there before the first new file is completed -> new files are
-// completed
-// -> old ones are removed -> "<id>.done" is there, then "<id>.open" goes. Done ones stay for a
-// while: a reader that was listing meanwhile sees by them that it has to list again.
+// Life cycle: OpenJournal, before the first new file is completed -> new files are completed -> old
+// ones are removed -> CloseJournal. Closed ones stay for a while: a reader that was listing
+// meanwhile sees by them that it has to list again.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +29,17 @@ std::string EncodeJournal(const MergeJournal& journal);
 /// Fails with kCorrupt.
 Result<MergeJournal> ParseJournal(std::string_view text);
 
-std::string JournalPath(const std::string& root, std::string_view id, bool done);
+/// Writes "<id>.open": from now on readers honour it. Blocking, as the next three.
+Status OpenJournal(fs::FileSystem& file_system, const std::string& root,
+                   const MergeJournal& journal);
+/// Its old files are gone: "<id>.done" is there, then "<id>.open" goes.
+Status CloseJournal(fs::FileSystem& file_system, const std::string& root,
+                    const MergeJournal& journal);
+/// Its new files are gone: it is as if it had never been there.
+Status DropJournal(fs::FileSystem& file_system, const std::string& root,
+                   const MergeJournal& journal);
+/// Removes those that were closed before `before_ms`.
+Status DropClosedJournals(fs::FileSystem& file_system, const std::string& root, int64_t before_ms);
 
 /// What stands in a table's journal directory at one moment.
 struct Journals {

@@ -1,6 +1,10 @@
 #include "connectors/filesystem/partition/merge_journal.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
+
+#include "fs/faulty/faulty_file_systems.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -71,6 +75,33 @@ TEST(MergeJournalTest, ReadsBackWhatWasWrittenAndRefusesTheRest) {
   }
   EXPECT_FALSE(ParseJournal("sluice merge 2\n+a\n.\n").ok());
   EXPECT_FALSE(ParseJournal("sluice merge 1\n?a\n.\n").ok());
+}
+
+TEST(MergeJournalTest, IsOpenUntilItIsClosedAndKnownUntilItIsRemoved) {
+  fs::FaultyFileSystems machine(1);
+  const auto located = machine.Locate("/t");
+  ASSERT_TRUE(located.ok());
+  fs::FileSystem& disk = *located->file_system;
+  const auto names = [&] { return ReadJournals(disk, "/t")->names; };
+  ASSERT_TRUE(names().empty());
+  ASSERT_TRUE(disk.CreateDirectories("/t/_sluice/merge").ok());
+  ASSERT_TRUE(OpenJournal(disk, "/t", Sample()).ok());
+  const Journals open = *ReadJournals(disk, "/t");
+  ASSERT_EQ(open.open.size(), 1U);
+  EXPECT_EQ(open.open[0].id, "x");
+  EXPECT_EQ(open.open[0].added, Sample().added);
+  EXPECT_EQ(open.names, std::vector<std::string>{"x.open"});
+
+  ASSERT_TRUE(CloseJournal(disk, "/t", Sample()).ok());
+  EXPECT_TRUE(ReadJournals(disk, "/t")->open.empty());
+  EXPECT_EQ(names(), std::vector<std::string>{"x.done"});
+  ASSERT_TRUE(OpenJournal(disk, "/t", Sample()).ok());
+  ASSERT_TRUE(DropClosedJournals(disk, "/t", std::numeric_limits<int64_t>::min()).ok());
+  EXPECT_EQ(names(), (std::vector<std::string>{"x.done", "x.open"}));
+  ASSERT_TRUE(DropClosedJournals(disk, "/t", std::numeric_limits<int64_t>::max()).ok());
+  EXPECT_EQ(names(), std::vector<std::string>{"x.open"});
+  ASSERT_TRUE(DropJournal(disk, "/t", Sample()).ok());
+  EXPECT_TRUE(names().empty());
 }
 
 }  // namespace

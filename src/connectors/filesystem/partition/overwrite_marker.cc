@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/text.h"
+#include "connectors/filesystem/partition/marked_lines.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -21,29 +21,23 @@ bool IsOverwriteMarkerName(std::string_view name) {
 }
 
 std::string EncodeOverwriteMarker(const OverwriteMarker& marker) {
-  std::string text = std::string(kHead2) + "\n";
-  for (const std::string& file : marker.old_files) text += "-" + file + "\n";
-  for (const std::string& file : marker.new_files) text += "+" + file + "\n";
-  return text;
+  MarkedLineWriter lines(kHead2);
+  lines.Add('-', marker.old_files);
+  lines.Add('+', marker.new_files);
+  return std::move(lines).Take();
 }
 
 Result<OverwriteMarker> DecodeOverwriteMarker(std::string_view text) {
-  const std::vector<std::string_view> lines = Split(text, '\n');
-  const bool first_form = lines.front() == kHead1;
-  if (!first_form && lines.front() != kHead2) return Damaged();
   OverwriteMarker marker;
-  for (size_t i = 1; i < lines.size(); ++i) {
-    const std::string_view line = lines[i];
-    if (line.empty()) continue;
-    if (first_form) {
-      marker.old_files.emplace_back(line);
-    } else if (line.front() == '-') {
-      marker.old_files.emplace_back(line.substr(1));
-    } else if (line.front() == '+') {
-      marker.new_files.emplace_back(line.substr(1));
-    } else {
-      return Damaged();
-    }
+  if (const auto lines = ReadMarkedLines(text, kHead1)) {
+    for (const MarkedLine& old : *lines) marker.old_files.emplace_back(old.line);
+    return marker;
+  }
+  const auto lines = ReadMarkedLines(text, kHead2);
+  if (!lines) return Damaged();
+  for (const MarkedLine& line : *lines) {
+    if (line.mark() != '-' && line.mark() != '+') return Damaged();
+    (line.mark() == '-' ? marker.old_files : marker.new_files).push_back(line.entry());
   }
   return marker;
 }

@@ -8,6 +8,7 @@
 #include <arrow/array/util.h>
 
 #include "connectors/filesystem/partition/partition_path.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -64,10 +65,8 @@ class Search {
       }
       return {};
     }
-    const auto entries = file_system_.ListNames(directory);
-    if (entries.status().code() == StatusCode::kNotFound) return {};
-    SLUICE_RETURN_NOT_OK(entries.status());
-    for (const fs::FileInfo& entry : *entries) {
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, fs::ListNamesIfThere(file_system_, directory));
+    for (const fs::FileInfo& entry : entries) {
       if (!entry.is_directory || fs::IsHiddenName(entry.name())) continue;
       const auto name = ParsePartitionDirectoryName(entry.name(), default_name_);
       if (!name) continue;

@@ -22,25 +22,27 @@ OpenFile ReadOpenFile(ByteReader* in) {
   return file;
 }
 
-Result<ReceivedReport> DecodeReport(std::string_view bytes) {
+Status DecodeReport(std::string_view bytes, const std::shared_ptr<const void>& owner,
+                    ReportReceiver* receiver) {
   ByteReader in(bytes);
   if (in.U8() != kVersion) return Status::Corrupt("A report of a file writer has an unknown form.");
-  ReceivedReport received;
-  WriterReport& report = received.report;
+  WriterReport report;
   report.checkpoint = in.I64();
   report.subtask = static_cast<int>(in.I64());
   report.name_prefix = in.Text();
   report.next_number = in.I64();
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
-    const std::string_view file = in.rest();
-    (void)ReadCommittable(&in);
-    received.files.push_back(file.substr(0, file.size() - in.rest().size()));
+    const std::string_view rest = in.rest();
+    ReceivedFile received{report.checkpoint, ReadCommittable(&in), {}, owner};
+    if (!in.ok()) break;
+    received.bytes = rest.substr(0, rest.size() - in.rest().size());
+    SLUICE_RETURN_NOT_OK(receiver->AddFile(std::move(received)));
   }
   for (size_t count = in.Count(); count > 0 && in.ok(); --count) {
     report.open_files.push_back(ReadOpenFile(&in));
   }
   if (!in.AtEnd()) return Status::Corrupt("A report of a file writer is cut short or too long.");
-  return received;
+  return receiver->AddReport(report);
 }
 
 /// More than enough for one: a report of tens of thousands is not copied again and again.
@@ -112,15 +114,12 @@ Batch EncodeReport(const WriterReport& report) {
   return Batch(arrow::RecordBatch::Make(kSchema, 1, {std::move(array)}));
 }
 
-Result<std::vector<ReceivedReport>> DecodeReports(const Batch& batch) {
-  std::vector<ReceivedReport> reports;
+Status DecodeReports(const Batch& batch, ReportReceiver* receiver) {
   const auto& column = static_cast<const arrow::BinaryArray&>(*batch.column(0));
   for (int64_t row = 0; row < column.length(); ++row) {
-    SLUICE_ASSIGN_OR_RETURN(ReceivedReport report, DecodeReport(column.GetView(row)));
-    report.files_owner = column.value_data();
-    reports.push_back(std::move(report));
+    SLUICE_RETURN_NOT_OK(DecodeReport(column.GetView(row), column.value_data(), receiver));
   }
-  return reports;
+  return {};
 }
 
 }  // namespace sluice::connectors::filesystem

@@ -60,17 +60,30 @@ struct WriterReport {
   std::vector<OpenFile> open_files;
 };
 
-/// The report as the committer gets it: its files stay encoded, one copy for all who hold them.
-struct ReceivedReport {
-  WriterReport report;                      // Without `files`.
-  std::vector<std::string_view> files;      // As PutCommittable() wrote them.
-  std::shared_ptr<const void> files_owner;  // Keeps their bytes.
+/// A closed file as the committer gets it: decoded, and as PutCommittable() wrote it.
+struct ReceivedFile {
+  runtime::CheckpointId checkpoint = 0;
+  FileCommittable file;
+  std::string_view bytes;
+  std::shared_ptr<const void> owner;  // Keeps `bytes`: one copy for all who hold them.
+};
+
+/// Who takes in reports, piece by piece: a report of tens of thousands of files is never decoded as
+/// a whole. The first failure ends the reading.
+class ReportReceiver {
+ public:
+  virtual Status AddFile(ReceivedFile received) = 0;
+  /// Behind its files, which `report` is without.
+  virtual Status AddReport(const WriterReport& report) = 0;
+
+ protected:
+  ~ReportReceiver() = default;
 };
 
 /// One row with one column of bytes.
 Batch EncodeReport(const WriterReport& report);
-/// Fails with kCorrupt.
-Result<std::vector<ReceivedReport>> DecodeReports(const Batch& batch);
+/// Fails with kCorrupt, and as the receiver does.
+Status DecodeReports(const Batch& batch, ReportReceiver* receiver);
 
 void PutPartition(const PartitionRef& partition, ByteWriter* out);
 PartitionRef ReadPartition(ByteReader* in);

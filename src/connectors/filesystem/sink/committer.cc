@@ -27,8 +27,6 @@ constexpr size_t kRecordsFolded = 100;
 // One entry for each attempt and subtask; older ones only lose the message about newer files.
 constexpr size_t kNamesKept = 1'024;
 
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 bool IsMissing(fs::FileSystem& file_system, const std::string& path) {
   return file_system.Stat(path).status().code() == StatusCode::kNotFound;
 }
@@ -181,38 +179,39 @@ void FileCommitter::CountPending() {
 
 Status FileCommitter::Process(Batch batch, runtime::Output& out) {
   (void)out;
-  SLUICE_ASSIGN_OR_RETURN(const auto reports, DecodeReports(batch));
-  for (const ReceivedReport& report : reports) SLUICE_RETURN_NOT_OK(AddReport(report));
+  SLUICE_RETURN_NOT_OK(DecodeReports(batch, this));
   CountPending();
   return Advance();
 }
 
-Status FileCommitter::AddReport(const ReceivedReport& received) {
-  const WriterReport& report = received.report;
+Status FileCommitter::AddFile(ReceivedFile received) {
+  const runtime::CheckpointId checkpoint = received.checkpoint;
+  const FileCommittable& file = received.file;
+  pending_files_.Add(checkpoint, received.bytes, std::move(received.owner));
+  SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
+  const bool raw = Compactor::IsRaw(info.final_path);
+  if (recorder_) {
+    // An overwriting statement publishes into another directory first.
+    recorder_->AddFile(checkpoint,
+                       fs::JoinPath(file.partition.directory, fs::NameOf(info.final_path)),
+                       file.row_count, file.size_bytes);
+  }
+  if (plan_->trigger && IsOwn(file.partition.directory)) {
+    partitions_.AddFile(file.partition, checkpoint, file.first_row_ms, file.row_count);
+    if (!raw) {
+      partitions_.AddVisible(file.partition.directory, checkpoint,
+                             {std::string(fs::NameOf(info.final_path)), file.row_count},
+                             plan_->policies_tell_files);
+    }
+  }
+  if (raw) compactor_->Add(checkpoint, file, std::move(info.final_path));
+  return {};
+}
+
+Status FileCommitter::AddReport(const WriterReport& report) {
   if (report.checkpoint != open_files_checkpoint_) {
     open_files_.clear();
     open_files_checkpoint_ = report.checkpoint;
-  }
-  for (const std::string_view bytes : received.files) {
-    pending_files_.Add(report.checkpoint, bytes, received.files_owner);
-    const FileCommittable file = pending_files_[pending_files_.size() - 1].Read();
-    SLUICE_ASSIGN_OR_RETURN(auto info, file_system_->publisher().Describe(file.handle));
-    const bool raw = Compactor::IsRaw(info.final_path);
-    if (recorder_) {
-      // An overwriting statement publishes into another directory first.
-      recorder_->AddFile(report.checkpoint,
-                         fs::JoinPath(file.partition.directory, NameOf(info.final_path)),
-                         file.row_count, file.size_bytes);
-    }
-    if (plan_->trigger && IsOwn(file.partition.directory)) {
-      partitions_.AddFile(file.partition, report.checkpoint, file.first_row_ms, file.row_count);
-      if (!raw) {
-        partitions_.AddVisible(file.partition.directory, report.checkpoint,
-                               {std::string(NameOf(info.final_path)), file.row_count},
-                               plan_->policies_tell_files);
-      }
-    }
-    if (raw) compactor_->Add(report.checkpoint, file, std::move(info.final_path));
   }
   for (const OpenFile& file : report.open_files) {
     open_files_.push_back(file);
@@ -392,7 +391,7 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
   due.partition = file.partition;
   due.row_count += file.row_count;
   const auto info = file_system_->publisher().Describe(file.handle);
-  if (info.ok()) due.files.push_back({std::string(NameOf(info->final_path)), file.row_count});
+  if (info.ok()) due.files.push_back({std::string(fs::NameOf(info->final_path)), file.row_count});
 }
 
 void FileCommitter::PublishGroup(std::span<const size_t> files) {

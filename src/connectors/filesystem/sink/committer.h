@@ -34,7 +34,7 @@ namespace sluice::connectors::filesystem {
 /// blob.
 inline constexpr int64_t kCommitterStateVersion = 3;
 
-class FileCommitter final : public runtime::Operator {
+class FileCommitter final : public runtime::Operator, private ReportReceiver {
  public:
   explicit FileCommitter(std::shared_ptr<const FileSinkPlan> plan) : plan_(std::move(plan)) {}
   ~FileCommitter() override;
@@ -83,7 +83,8 @@ class FileCommitter final : public runtime::Operator {
   void ShowRetries();
   void StartSweep();
   void SweepDone(const SweepResult& result);
-  Status AddReport(const ReceivedReport& received);
+  Status AddFile(ReceivedFile received) override;
+  Status AddReport(const WriterReport& report) override;
   /// Which hidden files the restored checkpoint names: the sweep leaves them alone.
   Status SpareFiles(const std::vector<std::string>& open_handles);
   void CountPending();

@@ -16,12 +16,11 @@ namespace {
 
 constexpr uint8_t kVersion = 1;
 
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
 /// ".uncompacted-part-…" -> "compacted-part-…", in the same directory.
 std::string TargetOf(const std::string& raw) {
-  return fs::JoinPath(fs::ParentPath(raw), std::string(kCompactedPrefix) +
-                                               std::string(NameOf(raw).substr(kRawPrefix.size())));
+  return fs::JoinPath(
+      fs::ParentPath(raw),
+      std::string(kCompactedPrefix) + std::string(fs::NameOf(raw).substr(kRawPrefix.size())));
 }
 
 /// Makes the names in the directory of `path` durable: an attempt that died may have renamed a file
@@ -109,7 +108,7 @@ struct Compactor::Merge {
   Status Compare(fs::FileSystem& file_system, MergeRequest request) {
     // A name that the sweep of a later attempt knows as ours.
     const std::string copy =
-        fs::JoinPath(fs::ParentPath(unit.target), "." + std::string(NameOf(unit.target)) +
+        fs::JoinPath(fs::ParentPath(unit.target), "." + std::string(fs::NameOf(unit.target)) +
                                                       std::string(kInProgressInfix) + request.tag);
     request.target = copy;
     SLUICE_ASSIGN_OR_RETURN(const MergedFile merged, MergeFiles(file_system, request));
@@ -123,7 +122,7 @@ struct Compactor::Merge {
   }
 };
 
-bool Compactor::IsRaw(std::string_view path) { return NameOf(path).starts_with(kRawPrefix); }
+bool Compactor::IsRaw(std::string_view path) { return fs::NameOf(path).starts_with(kRawPrefix); }
 
 void Compactor::Add(runtime::CheckpointId checkpoint, const FileCommittable& file,
                     std::string path) {
@@ -179,7 +178,7 @@ void Compactor::MakeUnits(runtime::CheckpointId checkpoint, std::vector<RawFile>
     }
     unit.target = TargetOf(files[named].path);
     planned->push_back(
-        {unit.partition.directory, {std::string(NameOf(unit.target)), unit.row_count}});
+        {unit.partition.directory, {std::string(fs::NameOf(unit.target)), unit.row_count}});
     units_.push_back(std::move(unit));
   }
 }

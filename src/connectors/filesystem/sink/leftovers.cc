@@ -3,7 +3,7 @@
 #include "common/text.h"
 #include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/sink_names.h"
-#include "fs/list_if_there.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -45,10 +45,8 @@ class Sweeper {
       SLUICE_RETURN_NOT_OK(file_system_.publisher().DropUnfinished(upload));
     }
     if (request_.known_names.empty()) return {};
-    const auto files = file_system_.ListTree(request_.root);
-    if (files.status().code() == StatusCode::kNotFound) return {};
-    SLUICE_RETURN_NOT_OK(files.status());
-    for (const fs::FileInfo& file : *files) {
+    SLUICE_ASSIGN_OR_RETURN(const auto files, fs::ListTreeIfThere(file_system_, request_.root));
+    for (const fs::FileInfo& file : files) {
       if (!IsNewer(file.name())) continue;
       if (file.name().starts_with(kRawPrefix)) {
         ++result_.removed;  // Nobody sees it, and its rows are read and written again.

@@ -8,19 +8,10 @@
 #include "common/text.h"
 #include "connectors/filesystem/partition/overwrite_marker.h"
 #include "connectors/filesystem/sink/sink_names.h"
-#include "types/arrow_status.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
-
-std::string_view NameOf(std::string_view path) { return path.substr(path.rfind('/') + 1); }
-
-Result<bool> Exists(fs::FileSystem& file_system, const std::string& path) {
-  const auto info = file_system.Stat(path);
-  if (info.ok()) return true;
-  if (info.status().code() == StatusCode::kNotFound) return false;
-  return info.status();
-}
 
 class Replacer {
  public:
@@ -31,8 +22,8 @@ class Replacer {
         handles_(replacement.handles),
         must_exchange_(replacement.must_exchange),
         replaced_(replacement.replaced),
-        exchanged_marker_(std::string(NameOf(staging_)) + ".exchanged"),
-        moving_marker_(std::string(NameOf(staging_)) + ".moving") {}
+        exchanged_marker_(std::string(fs::NameOf(staging_)) + ".exchanged"),
+        moving_marker_(std::string(fs::NameOf(staging_)) + ".moving") {}
 
   Status Run() {
     SLUICE_ASSIGN_OR_RETURN(const bool exchanged, InTarget(exchanged_marker_));
@@ -49,14 +40,14 @@ class Replacer {
 
  private:
   Result<bool> InTarget(const std::string& name) {
-    return Exists(file_system_, fs::JoinPath(target_, name));
+    return fs::Exists(file_system_, fs::JoinPath(target_, name));
   }
 
   /// A predecessor has finished everything: no marker, and the new files are in place.
   Result<bool> IsDone() {
     if (handles_.empty()) return false;
     SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handles_.front()));
-    const auto published = file_system_.Stat(fs::JoinPath(target_, NameOf(info.final_path)));
+    const auto published = file_system_.Stat(fs::JoinPath(target_, fs::NameOf(info.final_path)));
     return published.ok() && published->size_bytes == info.length_bytes;
   }
 
@@ -81,7 +72,7 @@ class Replacer {
     // Whoever finishes this has to know which files go; no name holds a zero byte.
     SLUICE_RETURN_NOT_OK(file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_),
                                                  Join(replaced_, std::string_view("\0", 1))));
-    SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, target_));
+    SLUICE_ASSIGN_OR_RETURN(const bool has_old, fs::Exists(file_system_, target_));
     SLUICE_CRASH_POINT("sink.before_exchange");
     Status status;
     if (has_old) {
@@ -103,7 +94,7 @@ class Replacer {
 
   /// The new directory is in place; `staging_` now holds the old one, if there was one.
   Status FinishExchange() {
-    SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, staging_));
+    SLUICE_ASSIGN_OR_RETURN(const bool has_old, fs::Exists(file_system_, staging_));
     if (has_old) {
       SLUICE_ASSIGN_OR_RETURN(const auto replaced, ReadMarker());
       // Once more: a job may have published a file under the old directory's name just then.
@@ -153,7 +144,7 @@ class Replacer {
     std::set<std::string, std::less<>> fresh;
     for (const std::string& handle : handles_) {
       SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handle));
-      fresh.emplace(NameOf(info.final_path));
+      fresh.emplace(fs::NameOf(info.final_path));
     }
     for (const std::string& name : fresh) {
       const Status moved =
@@ -192,10 +183,10 @@ class ObjectReplacer {
       : file_system_(file_system),
         target_(replacement.directory),
         handles_(replacement.handles),
-        marker_(fs::JoinPath(target_, std::string(NameOf(replacement.staging)))) {}
+        marker_(fs::JoinPath(target_, std::string(fs::NameOf(replacement.staging)))) {}
 
   Status Run() {
-    SLUICE_ASSIGN_OR_RETURN(const bool begun, Exists(file_system_, marker_));
+    SLUICE_ASSIGN_OR_RETURN(const bool begun, fs::Exists(file_system_, marker_));
     if (!begun) {
       SLUICE_ASSIGN_OR_RETURN(const bool done, IsDone());
       if (done) return {};
@@ -227,18 +218,15 @@ class ObjectReplacer {
 
   Status WriteMarker() {
     OverwriteMarker marker;
-    auto files = file_system_.ListTree(target_);
-    if (!files.ok() && files.status().code() != StatusCode::kNotFound) return files.status();
-    if (files.ok()) {
-      for (const fs::FileInfo& file : *files) {
-        std::string relative = Relative(file.path);
-        if (IsHidden(relative)) continue;
-        if (relative.find('\n') != std::string::npos) {
-          return Status::DataError("The name of " + Printable(file.path) +
-                                   " holds a line break: remove the file before INSERT OVERWRITE.");
-        }
-        marker.old_files.push_back(std::move(relative));
+    SLUICE_ASSIGN_OR_RETURN(const auto files, fs::ListTreeIfThere(file_system_, target_));
+    for (const fs::FileInfo& file : files) {
+      std::string relative = Relative(file.path);
+      if (fs::HasHiddenName(relative)) continue;
+      if (relative.find('\n') != std::string::npos) {
+        return Status::DataError("The name of " + Printable(file.path) +
+                                 " holds a line break: remove the file before INSERT OVERWRITE.");
       }
+      marker.old_files.push_back(std::move(relative));
     }
     for (const std::string& handle : handles_) {
       SLUICE_ASSIGN_OR_RETURN(const auto info, file_system_.publisher().Describe(handle));
@@ -249,18 +237,9 @@ class ObjectReplacer {
 
   std::string Relative(const std::string& path) const { return path.substr(target_.size() + 1); }
 
-  static bool IsHidden(std::string_view relative) {
-    for (const std::string_view component : Split(relative, '/')) {
-      if (fs::IsHiddenName(component)) return true;
-    }
-    return false;
-  }
-
   Result<std::vector<std::string>> OldFiles() {
-    SLUICE_ASSIGN_OR_RETURN(const auto file, file_system_.OpenRead(marker_));
-    SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
-    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
-    auto marker = DecodeOverwriteMarker(bytes->ToString());
+    SLUICE_ASSIGN_OR_RETURN(const std::string text, file_system_.ReadAll(marker_));
+    auto marker = DecodeOverwriteMarker(text);
     if (!marker.ok()) return marker.status().WithContext("Cannot read " + marker_ + ".");
     std::vector<std::string> paths;
     for (const std::string& name : marker->old_files) paths.push_back(fs::JoinPath(target_, name));
@@ -276,7 +255,7 @@ class ObjectReplacer {
 }  // namespace
 
 std::string StagingDirectory(const std::string& directory, const std::string& lineage) {
-  return fs::JoinPath(fs::ParentPath(directory), "." + std::string(NameOf(directory)) +
+  return fs::JoinPath(fs::ParentPath(directory), "." + std::string(fs::NameOf(directory)) +
                                                      std::string(kOverwriteInfix) + lineage);
 }
 

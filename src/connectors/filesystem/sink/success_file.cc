@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "connectors/filesystem/sink/sink_names.h"
-#include "types/arrow_status.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -21,20 +21,19 @@ class SuccessFile final : public CommitPolicy {
   Status Commit(fs::FileSystem& file_system, const PartitionCommit& commit,
                 const std::string& tag) override {
     const std::string path = fs::JoinPath(commit.partition.directory, name_);
-    const auto old = file_system.Stat(path);
-    if (!old.ok() && old.status().code() != StatusCode::kNotFound) return old.status();
+    SLUICE_ASSIGN_OR_RETURN(const bool had_one, fs::Exists(file_system, path));
     std::string content;
     if (with_content_) {
-      SLUICE_ASSIGN_OR_RETURN(content, Content(file_system, commit, path, old.ok()));
+      SLUICE_ASSIGN_OR_RETURN(content, Content(file_system, commit, path, had_one));
     }
     // Object stores replace a whole object at once, and know no hidden names to do it by.
     if (!file_system.has_directories()) return file_system.WriteWhole(path, content);
-    if (!old.ok() && content.empty()) {
+    if (!had_one && content.empty()) {
       // Whole as soon as it is there: it waits for no sync of a hidden one.
       Status written = file_system.WriteWhole(path, content);
       if (written.code() != StatusCode::kNotFound) return written;
     }
-    if (!old.ok()) return Create(file_system, path, content, tag);
+    if (!had_one) return Create(file_system, path, content, tag);
     return Replace(file_system, path, content, tag);
   }
 
@@ -50,12 +49,11 @@ class SuccessFile final : public CommitPolicy {
     std::vector<std::string> handles;
     for (const PartitionCommit& commit : commits) {
       const std::string path = fs::JoinPath(commit.partition.directory, name_);
-      const auto old = file_system.Stat(path);
-      if (old.ok()) {
+      SLUICE_ASSIGN_OR_RETURN(const bool had_one, fs::Exists(file_system, path));
+      if (had_one) {
         SLUICE_RETURN_NOT_OK(Commit(file_system, commit, tag));
         continue;
       }
-      if (old.status().code() != StatusCode::kNotFound) return old.status();
       SLUICE_ASSIGN_OR_RETURN(const auto writer, file_system.publisher().Open(path, tag));
       SLUICE_ASSIGN_OR_RETURN(handles.emplace_back(), writer->CloseInBatch(*batch));
     }
@@ -80,8 +78,8 @@ class SuccessFile final : public CommitPolicy {
   static Status Replace(fs::FileSystem& file_system, const std::string& path,
                         const std::string& content, const std::string& tag) {
     const std::string fresh =
-        fs::JoinPath(fs::ParentPath(path), "." + std::string(path.substr(path.rfind('/') + 1)) +
-                                               ".new" + std::string(kInProgressInfix) + tag);
+        fs::JoinPath(fs::ParentPath(path), "." + std::string(fs::NameOf(path)) + ".new" +
+                                               std::string(kInProgressInfix) + tag);
     SLUICE_RETURN_NOT_OK(file_system.DeleteFile(fresh));  // Of a try of this attempt that failed.
     SLUICE_RETURN_NOT_OK(Create(file_system, fresh, content, tag));
     const Status exchanged = file_system.ExchangeDirectories(fresh, path);
@@ -125,10 +123,8 @@ class SuccessFile final : public CommitPolicy {
   /// A marker without content, or of another program, says nothing.
   static Status ReadOld(fs::FileSystem& file_system, const std::string& path,
                         std::map<std::string, int64_t>* rows_of_file) {
-    SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenRead(path));
-    SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
-    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
-    const Json old = Json::parse(bytes->ToString(), nullptr, false);
+    SLUICE_ASSIGN_OR_RETURN(const std::string text, file_system.ReadAll(path));
+    const Json old = Json::parse(text, nullptr, false);
     if (!old.is_object() || !old.contains("files") || !old["files"].is_array()) return {};
     for (const Json& entry : old["files"]) {
       if (!entry.is_object() || !entry.contains("name") || !entry.contains("rows")) continue;

@@ -7,7 +7,7 @@
 #include "connectors/filesystem/sink/compactor.h"
 #include "connectors/filesystem/sink/pending_files.h"
 #include "connectors/filesystem/sink/sink_names.h"
-#include "fs/list_if_there.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -85,22 +85,18 @@ class Lister {
                       .lineage = *lineage,
                       .cut_off = {},
                       .upload = {}};
-    auto files = file_system_.ListTree(entry.path);
-    if (!files.ok() && files.status().code() != StatusCode::kNotFound) return files.status();
-    if (files.ok()) {
-      for (const fs::FileInfo& file : *files) {
-        leftover.size_bytes += file.size_bytes;
-        leftover.modified_ms = std::max(leftover.modified_ms, file.modified_ms);
-      }
+    SLUICE_ASSIGN_OR_RETURN(const auto files, fs::ListTreeIfThere(file_system_, entry.path));
+    for (const fs::FileInfo& file : files) {
+      leftover.size_bytes += file.size_bytes;
+      leftover.modified_ms = std::max(leftover.modified_ms, file.modified_ms);
     }
     const std::string_view name = entry.name();
     const std::string target =
         fs::JoinPath(fs::ParentPath(entry.path), name.substr(1, name.rfind(kOverwriteInfix) - 1));
     for (const std::string_view end : {".exchanged", ".moving"}) {
       const std::string marker = fs::JoinPath(target, std::string(name) + std::string(end));
-      const auto there = file_system_.Stat(marker);
-      if (there.ok()) leftover.cut_off = marker;
-      if (!there.ok() && there.status().code() != StatusCode::kNotFound) return there.status();
+      SLUICE_ASSIGN_OR_RETURN(const bool there, fs::Exists(file_system_, marker));
+      if (there) leftover.cut_off = marker;
     }
     found_.push_back(std::move(leftover));
     return {};
@@ -147,10 +143,8 @@ class Lister {
   }
 
   Status ListObjects() {
-    auto files = file_system_.ListTree(root_);
-    if (!files.ok() && files.status().code() == StatusCode::kNotFound) return {};
-    SLUICE_RETURN_NOT_OK(files.status());
-    for (const fs::FileInfo& file : *files) {
+    SLUICE_ASSIGN_OR_RETURN(const auto files, fs::ListTreeIfThere(file_system_, root_));
+    for (const fs::FileInfo& file : files) {
       if (const auto lineage = LineageBehind(file.name(), kOverwriteInfix, kLineageDigits)) {
         found_.push_back({.kind = Kind::kMarker,
                           .path = file.path,

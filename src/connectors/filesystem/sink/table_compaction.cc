@@ -17,6 +17,7 @@
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/sink_options.h"
 #include "connectors/filesystem/sink/table_record.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -31,7 +32,7 @@ constexpr int kWorkersPerMerge = 8;
 constexpr int kOpenInputs = 256;
 
 /// A listing that began before a switch is over by then.
-constexpr int64_t kDoneJournalsKeptMs = 3'600'000;
+constexpr int64_t kClosedJournalsKeptMs = 3'600'000;
 
 /// Files that readers decompress by their names: those of other programs may end in the middle of a
 /// record.
@@ -100,9 +101,9 @@ Result<std::unique_ptr<TableCompaction>> TableCompaction::Make(const TableInfo& 
 Status TableCompaction::FinishEarlier(const std::string& directory, const std::string& staging) {
   if (!file_system_->has_directories()) return {};
   const std::string marker =
-      fs::JoinPath(directory, staging.substr(staging.rfind('/') + 1) + ".exchanged");
-  const auto exchanged = file_system_->Stat(marker);
-  if (exchanged.ok()) {
+      fs::JoinPath(directory, std::string(fs::NameOf(staging)) + ".exchanged");
+  SLUICE_ASSIGN_OR_RETURN(const bool exchanged, fs::Exists(*file_system_, marker));
+  if (exchanged) {
     return ReplaceDirectory(*file_system_, {.directory = directory,
                                             .staging = staging,
                                             .handles = {},
@@ -110,7 +111,6 @@ Status TableCompaction::FinishEarlier(const std::string& directory, const std::s
                                             .must_exchange = true,
                                             .replaced = {}});
   }
-  if (exchanged.status().code() != StatusCode::kNotFound) return exchanged.status();
   return file_system_->DeleteTree(staging);
 }
 
@@ -221,25 +221,15 @@ Status TableCompaction::FinishEarlierJournals(const std::string& directory) {
     std::vector<std::string> added;
     for (const std::string& name : journal.added) {
       added.push_back(fs::JoinPath(place, name));
-      const auto there = file_system_->Stat(added.back());
-      if (!there.ok() && there.status().code() != StatusCode::kNotFound) return there.status();
-      all_new = all_new && there.ok();
+      SLUICE_ASSIGN_OR_RETURN(const bool there, fs::Exists(*file_system_, added.back()));
+      all_new = all_new && there;
     }
     if (!all_new) SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(added));
-    SLUICE_RETURN_NOT_OK(all_new ? RemoveOld(journal)
-                                 : file_system_->DeleteFile(JournalPath(root_, journal.id, false)));
+    SLUICE_RETURN_NOT_OK(all_new ? RemoveOld(journal) : DropJournal(*file_system_, root_, journal));
   }
   // Who was listing when one of these was written has long been done.
-  const int64_t old_ms = Clock::System().NowMillis() - kDoneJournalsKeptMs;
-  auto entries = file_system_->List(fs::ParentPath(JournalPath(root_, "x", true)));
-  if (!entries.ok() && entries.status().code() != StatusCode::kNotFound) return entries.status();
-  for (size_t i = 0; entries.ok() && i < entries->size(); ++i) {
-    const fs::FileInfo& entry = (*entries)[i];
-    if (entry.name().ends_with(".done") && entry.modified_ms < old_ms) {
-      SLUICE_RETURN_NOT_OK(file_system_->DeleteFile(entry.path));
-    }
-  }
-  return {};
+  return DropClosedJournals(*file_system_, root_,
+                            Clock::System().NowMillis() - kClosedJournalsKeptMs);
 }
 
 Status TableCompaction::SwitchByJournal(const std::string& directory,
@@ -273,8 +263,7 @@ Status TableCompaction::SwitchByJournal(const std::string& directory,
                                " has gone while it was merged. Nothing was replaced.");
   }
   SLUICE_CRASH_POINT("store.before_journal");
-  SLUICE_RETURN_NOT_OK(
-      file_system_->WriteWhole(JournalPath(root_, journal.id, false), EncodeJournal(journal)));
+  SLUICE_RETURN_NOT_OK(OpenJournal(*file_system_, root_, journal));
   SLUICE_CRASH_POINT("store.after_journal");
   for (Status& status : file_system_->publisher().Publish(*handles)) {
     // The next statement takes it back.
@@ -291,9 +280,7 @@ Status TableCompaction::RemoveOld(const MergeJournal& journal) {
   for (const std::string& name : journal.removed) old.push_back(fs::JoinPath(place, name));
   SLUICE_RETURN_NOT_OK(file_system_->DeleteFiles(old));
   SLUICE_CRASH_POINT("store.after_removal");
-  SLUICE_RETURN_NOT_OK(
-      file_system_->WriteWhole(JournalPath(root_, journal.id, true), EncodeJournal(journal)));
-  return file_system_->DeleteFile(JournalPath(root_, journal.id, false));
+  return CloseJournal(*file_system_, root_, journal);
 }
 
 int64_t TableCompaction::NextRecord(int64_t now_ms) {

@@ -10,8 +10,7 @@
 #include "common/text.h"
 #include "connectors/filesystem/sink/record_order.h"
 #include "connectors/filesystem/sink/sink_names.h"
-#include "fs/list_if_there.h"
-#include "types/arrow_status.h"
+#include "fs/if_there.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -72,13 +71,6 @@ std::string BeginOfName(const std::string& lineage, int64_t checkpoint) {
   return lineage + number;
 }
 
-Result<std::string> ReadText(fs::FileSystem& file_system, const std::string& path) {
-  SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenRead(path));
-  SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
-  SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
-  return bytes->ToString();
-}
-
 /// See WriteFirstRecord(). Reads no file before the record's `previous`.
 Result<int64_t> BranchOf(fs::FileSystem& file_system, const std::vector<fs::FileInfo>& entries,
                          const TableRecord& record) {
@@ -88,7 +80,7 @@ Result<int64_t> BranchOf(fs::FileSystem& file_system, const std::vector<fs::File
   for (const fs::FileInfo& entry : entries) {
     // Files are named for the last record in them.
     if (!entry.name().starts_with(record.lineage + "-") || entry.name() < previous) continue;
-    const auto text = ReadText(file_system, entry.path);
+    const auto text = file_system.ReadAll(entry.path);
     if (text.status().code() == StatusCode::kNotFound) continue;
     SLUICE_RETURN_NOT_OK(text.status());
     const auto records = ParseRecords(*text);
@@ -184,7 +176,7 @@ Status WriteFirstRecord(fs::FileSystem& file_system, const std::string& root, Ta
   SLUICE_RETURN_NOT_OK(SweepUnfinished(file_system, entries, record->lineage));
   SLUICE_ASSIGN_OR_RETURN(record->branch, BranchOf(file_system, entries, *record));
   const std::string path = RecordPath(root, *record);
-  const auto text = ReadText(file_system, path);
+  const auto text = file_system.ReadAll(path);
   if (text.status().code() == StatusCode::kNotFound) return WriteRecord(file_system, root, *record);
   SLUICE_RETURN_NOT_OK(text.status());
   const auto written = ParseRecords(*text);
@@ -206,7 +198,7 @@ Status FoldRecords(fs::FileSystem& file_system, const std::vector<std::string>& 
   if (paths.size() < 2) return {};
   std::string lines;
   for (const std::string& path : paths) {
-    auto text = ReadText(file_system, path);
+    auto text = file_system.ReadAll(path);
     if (!text.ok() && text.status().code() == StatusCode::kNotFound) continue;
     SLUICE_RETURN_NOT_OK(text.status());
     lines += *text;
@@ -231,7 +223,7 @@ Result<ReadRecordsResult> ReadRecords(fs::FileSystem& file_system, const std::st
     if (entry.is_directory || !entry.name().ends_with(kSuffix) || entry.name().starts_with(".")) {
       continue;
     }
-    auto text = ReadText(file_system, entry.path);
+    auto text = file_system.ReadAll(entry.path);
     if (!text.ok() && text.status().code() == StatusCode::kNotFound) continue;  // Folded just now.
     SLUICE_RETURN_NOT_OK(text.status());
     auto records = ParseRecords(*text);

@@ -28,15 +28,6 @@ std::string DirectoryOf(const std::string& name) {
   return slash == std::string::npos ? "" : name.substr(0, slash);
 }
 
-std::string_view LastPart(std::string_view name) { return name.substr(name.rfind('/') + 1); }
-
-bool IsHidden(std::string_view name) {
-  for (const std::string_view part : Split(name, '/')) {
-    if (fs::IsHiddenName(part)) return true;
-  }
-  return false;
-}
-
 std::string Rows(int64_t count) {
   return count < 0 ? "its rows" : std::to_string(count) + " row(s)";
 }
@@ -109,7 +100,7 @@ class Verifier {
     for (const fs::FileInfo& file : files) {
       const std::string name = file.path.substr(request_.root.size() + 1);
       if (name.starts_with(std::string(kRecordDirectory) + "/")) continue;
-      const bool hidden = IsHidden(name) || left_out.contains(file.path);
+      const bool hidden = fs::HasHiddenName(name) || left_out.contains(file.path);
       if (!hidden) {
         ++report_.files;
         report_.size_bytes += file.size_bytes;
@@ -188,7 +179,7 @@ class Verifier {
   void Expect(const RecordedFile& file, const TableRecord& record) {
     const auto [it, fresh] =
         expected_.try_emplace(file.name, Expected{file, record.lineage, record.checkpoint,
-                                                  LastPart(file.name).starts_with(kRawPrefix)});
+                                                  fs::NameOf(file.name).starts_with(kRawPrefix)});
     if (fresh) return;
     Problem("doubled record", PathOf(file.name),
             "the records of checkpoints " + std::to_string(it->second.checkpoint) + " and " +
@@ -474,7 +465,7 @@ class Verifier {
       Problem("missing marker", PathOf(name), "the partition was committed and has no marker");
     }
     bool any = false;
-    for (const auto& [name, file] : hidden_) any = any || LastPart(name) == request_.marker;
+    for (const auto& [name, file] : hidden_) any = any || fs::NameOf(name) == request_.marker;
     if (!any) return;
     for (const std::string& directory : directories_) {
       const std::string name =

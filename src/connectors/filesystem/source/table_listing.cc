@@ -11,7 +11,6 @@
 #include "connectors/filesystem/partition/merge_journal.h"
 #include "connectors/filesystem/partition/overwrite_marker.h"
 #include "connectors/filesystem/partition/partition_path.h"
-#include "types/arrow_status.h"
 
 namespace sluice::connectors::filesystem {
 namespace {
@@ -35,9 +34,10 @@ bool IsPlain(std::string_view text) {
 }
 
 Result<OverwriteMarker> ReadMarker(fs::FileSystem& file_system, const fs::FileInfo& found) {
-  SLUICE_ASSIGN_OR_RETURN(const auto file, file_system.OpenFound(found));
-  SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, found.size_bytes));
-  return DecodeOverwriteMarker(bytes->ToString());
+  SLUICE_ASSIGN_OR_RETURN(const std::string text, file_system.ReadWhole(found));
+  auto marker = DecodeOverwriteMarker(text);
+  if (!marker.ok()) return marker.status().WithContext("Cannot read " + found.path + ".");
+  return marker;
 }
 
 }  // namespace
@@ -270,10 +270,7 @@ std::optional<PartitionDirectory> TableListing::PartitionOf(const std::string& f
 }
 
 bool TableListing::IsHiddenBelow(std::string_view path, std::string_view directory) {
-  for (const std::string_view component : Split(path.substr(directory.size()), '/')) {
-    if (fs::IsHiddenName(component)) return true;
-  }
-  return false;
+  return fs::HasHiddenName(path.substr(directory.size()));
 }
 
 TableListing::Listing TableListing::ListObjects(const std::string& directory) const {
@@ -310,7 +307,7 @@ Result<bool> TableListing::ApplyMarkers(const std::string& directory,
   for (const fs::FileInfo& found : markers) {
     const auto marker = ReadMarker(*file_system_, found);
     if (marker.status().code() == StatusCode::kNotFound) return false;
-    if (!marker.ok()) return marker.status().WithContext("Cannot read " + found.path + ".");
+    SLUICE_RETURN_NOT_OK(marker.status());
     HideReplaced(*marker, present, &hidden);
   }
   std::erase_if(*files, [&](const fs::FileInfo& file) { return hidden.contains(relative(file)); });

@@ -33,17 +33,11 @@ class WireReader {
   uint32_t U32() { return Number<uint32_t>(); }
   int64_t I64() { return Number<int64_t>(); }
 
-  /// A zigzag number of at most 10 bytes.
+  /// A zigzag number of 64 bits.
   int64_t Varint() {
     uint64_t value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      if (at_ == end_) break;
-      const auto byte = static_cast<uint8_t>(*at_++);
-      value |= static_cast<uint64_t>(byte & 0x7f) << shift;
-      if (byte < 0x80) return static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
-    }
-    Fail();
-    return 0;
+    if (ReadVarint(&at_, end_, &value) != VarintRead::kWhole) Fail();
+    return FromZigzag(value);
   }
 
   /// `size` bytes; data() is never null unless the reader failed.
