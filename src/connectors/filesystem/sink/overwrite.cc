@@ -2,8 +2,6 @@
 
 #include <set>
 
-#include <arrow/buffer.h>
-
 #include "common/crash_point.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/overwrite_marker.h"
@@ -106,11 +104,8 @@ class Replacer {
   }
 
   Result<std::set<std::string, std::less<>>> ReadMarker() {
-    SLUICE_ASSIGN_OR_RETURN(const auto file,
-                            file_system_.OpenRead(fs::JoinPath(target_, exchanged_marker_)));
-    SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
-    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
-    const std::string text = bytes->ToString();
+    SLUICE_ASSIGN_OR_RETURN(const std::string text,
+                            file_system_.ReadAll(fs::JoinPath(target_, exchanged_marker_)));
     std::set<std::string, std::less<>> names;
     if (text.empty()) return names;
     for (const std::string_view name : Split(text, '\0')) names.emplace(name);
