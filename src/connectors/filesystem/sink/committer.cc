@@ -413,8 +413,7 @@ void FileCommitter::PublishGroup(std::span<const size_t> files) {
                            " of " + plan_->table + ".");
         }
         if (!plan_->compaction.enabled) {
-          context().metrics->Counter(runtime::metric::kPublishedFiles) += job->file_count();
-          context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes();
+          published_.Add(job->file_count(), job->size_bytes());
         }
         return --publishing_jobs_ == 0 ? FilesPublished() : Status();
       });
@@ -423,6 +422,7 @@ void FileCommitter::PublishGroup(std::span<const size_t> files) {
 Status FileCommitter::FilesPublished() {
   phase_ = Phase::kMerging;
   pending_files_.DropFirst(publishing_count_);
+  published_.TellTo(context().metrics);
   CountPending();
   return compactor_->Start(working_on_, [this] { return StartCommitting(); });
 }
@@ -465,8 +465,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
         },
         [this, status, file_count, replaced, size_bytes = sizes[directory]]() -> Status {
           if (!status->ok()) return *status;
-          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
-          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+          published_.Add(file_count, size_bytes);
           if (--publishing_jobs_ == 0) RemoveOtherSpellings(*replaced);
           return {};
         });
