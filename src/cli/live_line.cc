@@ -39,6 +39,8 @@ int TerminalWidth() {
 
 namespace {
 
+constexpr size_t kWaitingBytes = 400;  // More than a terminal has room for.
+
 /// A piece of the line; the higher its rank, the sooner it gives way on a narrow terminal.
 struct Piece {
   int rank;
@@ -88,7 +90,7 @@ std::vector<Piece> LivePieces(const runtime::Metrics& metrics, double rows_per_s
     pieces.push_back({1, "store retries " + count(kStoreRetries)});
   }
   for (const auto& [who, what] : metrics.Waiting()) {
-    if (!what.empty()) pieces.push_back({1, "waits: " + what});
+    if (!what.empty()) pieces.push_back({1, "waits: " + Printable(what, kWaitingBytes)});
   }
   return pieces;
 }
@@ -149,7 +151,9 @@ void LiveLine::Update(const std::string& job_name, const runtime::Metrics& metri
   if (now_us - started_us_ < 1'000'000) return;  // Short work needs no line.
   const int64_t rows = metrics.Value(runtime::metric::kRowsIn);
   if (now_us - last_us_ >= 400'000) {
-    rate_ = static_cast<double>(rows - last_rows_) * 1e6 / static_cast<double>(now_us - last_us_);
+    // A restart goes back to what the checkpoint had read.
+    rate_ = static_cast<double>(std::max<int64_t>(rows - last_rows_, 0)) * 1e6 /
+            static_cast<double>(now_us - last_us_);
     last_us_ = now_us;
     last_rows_ = rows;
   }

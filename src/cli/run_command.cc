@@ -85,7 +85,7 @@ class ScriptRunner {
   /// The error with its place in the script and a caret below it.
   void Report(const Status& status) {
     live_.Clear();
-    std::fprintf(stderr, "[ERROR] %s\n", status.ToString().c_str());
+    std::fprintf(stderr, "[ERROR] %s\n", Legible(status.ToString()).c_str());
     const std::string caret = sql::RenderCaret(text_, status.position());
     if (!caret.empty()) std::fprintf(stderr, "\n%s", caret.c_str());
   }
@@ -245,8 +245,7 @@ void InstallLog(const RunOptions& options) {
   SetLogSink([terminal](LogLevel l, std::string_view message) {
     static constexpr std::string_view kTags[] = {"[DEBUG]", "[INFO]", "[WARN]", "[ERROR]"};
     if (terminal) std::fprintf(stderr, "\r\x1b[K");  // Over the live line.
-    std::fprintf(stderr, "%s %.*s\n", kTags[static_cast<size_t>(l)].data(),
-                 static_cast<int>(message.size()), message.data());
+    std::fprintf(stderr, "%s %s\n", kTags[static_cast<size_t>(l)].data(), LogText(message).c_str());
   });
 }
 

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "cli/output/cell.h"
+#include "common/log.h"
 #include "common/text.h"
 #include "engine/verify_table.h"
 
@@ -20,7 +21,7 @@ constexpr int kExitProblems = 1;
 constexpr int kExitUsage = 2;
 
 int Fail(const Status& status, const std::string& text) {
-  std::fprintf(stderr, "[ERROR] %s\n", status.ToString().c_str());
+  std::fprintf(stderr, "[ERROR] %s\n", Legible(status.ToString()).c_str());
   const std::string caret = sql::RenderCaret(text, status.position());
   if (!caret.empty()) std::fprintf(stderr, "\n%s", caret.c_str());
   return kExitUsage;
@@ -80,7 +81,8 @@ void PrintText(const VerifyReport& report) {
   constexpr size_t kRangesShown = 20;
   for (const Finding& finding : report.findings) {
     std::printf("%s: %s: %s: %s.\n", std::string(SeverityText(finding)).c_str(),
-                finding.kind.c_str(), finding.path.c_str(), finding.detail.c_str());
+                finding.kind.c_str(), LogText(finding.path).c_str(),
+                LogText(finding.detail).c_str());
   }
   std::printf("%s file(s), %s bytes; %s of them with %s row(s) in %s record(s).\n",
               WithThousands(report.files).c_str(), WithThousands(report.size_bytes).c_str(),
@@ -92,7 +94,7 @@ void PrintText(const VerifyReport& report) {
       std::printf("  … and %zu more\n", report.ranges.size() - kRangesShown);
       break;
     }
-    std::printf("  %s: %s to %lld\n", name.c_str(),
+    std::printf("  %s: %s to %lld\n", LogText(name).c_str(),
                 range.first < 0 ? "its begin" : std::to_string(range.first).c_str(),
                 static_cast<long long>(range.second));
   }

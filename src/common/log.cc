@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "common/clock.h"
+#include "common/text.h"
 
 namespace sluice {
 namespace {
@@ -26,7 +27,19 @@ std::string_view LevelText(LogLevel level) {
   return "";
 }
 
+std::string LegibleLines(std::string_view text, std::string_view line_break) {
+  std::string out;
+  for (const std::string_view line : Split(text, '\n')) {
+    if (line.data() != text.data()) out += line_break;
+    out += Printable(line, std::string::npos);
+  }
+  return out;
+}
+
 }  // namespace
+
+std::string Legible(std::string_view text) { return LegibleLines(text, "\n"); }
+std::string LogText(std::string_view message) { return LegibleLines(message, "\n  "); }
 
 void SetLogSink(std::function<void(LogLevel, std::string_view)> sink) {
   const std::lock_guard lock(g_mutex);
@@ -43,8 +56,8 @@ void Log(LogLevel level, std::string_view message) {
     return;
   }
   const std::string_view name = LevelText(level);
-  std::fprintf(stderr, "%.*s %.*s\n", static_cast<int>(name.size()), name.data(),
-               static_cast<int>(message.size()), message.data());
+  std::fprintf(stderr, "%.*s %s\n", static_cast<int>(name.size()), name.data(),
+               LogText(message).c_str());
 }
 
 void LimitedLog::Warn(std::string_view message) {

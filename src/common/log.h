@@ -11,8 +11,17 @@ namespace sluice {
 
 enum class LogLevel { kDebug, kInfo, kWarning, kError };
 
-/// Sends one line to the installed sink (stderr as text until one is installed). Thread-safe.
+/// Sends one message, as it is, to the installed sink (stderr as text until one is installed).
+/// Thread-safe.
 void Log(LogLevel level, std::string_view message);
+
+/// All of `text` fit for a terminal: control characters and bytes that are no UTF-8 are escaped,
+/// line breaks stay. Names of files and what others say may hold anything, and whoever prints a
+/// message sends it through here or through LogText.
+std::string Legible(std::string_view text);
+/// The same for a line of the log: what is behind a line break is indented, so that nothing in a
+/// message looks like a line of its own.
+std::string LogText(std::string_view message);
 
 /// Installs a sink, or restores the default with nullptr. Not to be called while other threads log.
 void SetLogSink(std::function<void(LogLevel, std::string_view)> sink);

@@ -115,14 +115,30 @@ size_t CodePointCount(std::string_view text) {
   return count;
 }
 
-std::string Printable(std::string_view text, size_t max_bytes) {
+namespace {
+
+/// U+0080 to U+009F: some terminals take them for what ESC begins.
+bool IsControlPair(unsigned char first, unsigned char second) {
+  return first == 0xC2 && second < 0xA0;
+}
+
+void AppendHex(unsigned char byte, std::string* out) {
   static constexpr char kHex[] = "0123456789ABCDEF";
+  *out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+}
+
+}  // namespace
+
+std::string Printable(std::string_view text, size_t max_bytes) {
   std::string out;
   for (size_t i = 0; i < text.size();) {
     if (out.size() >= max_bytes) return out + "…";
     const size_t length = SequenceLength(text, i);
     const unsigned char byte = static_cast<unsigned char>(text[i]);
-    if (length == 0 || byte < 0x20 || byte == 0x7F) {
+    if (length == 2 && IsControlPair(byte, static_cast<unsigned char>(text[i + 1]))) {
+      for (const char c : text.substr(i, 2)) AppendHex(static_cast<unsigned char>(c), &out);
+      i += 2;
+    } else if (length == 0 || byte < 0x20 || byte == 0x7F) {
       if (byte == '\n') {
         out += "\\n";
       } else if (byte == '\r') {
@@ -130,7 +146,7 @@ std::string Printable(std::string_view text, size_t max_bytes) {
       } else if (byte == '\t') {
         out += "\\t";
       } else {
-        out += {'\\', 'x', kHex[byte >> 4], kHex[byte & 15]};
+        AppendHex(byte, &out);
       }
       ++i;
     } else {

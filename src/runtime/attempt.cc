@@ -32,6 +32,10 @@ Attempt::Attempt(Parts parts)
       io_pool_(parts_.world.io_pool, parts_.on_quiet = AfterCalls(2, std::move(parts_.on_quiet))),
       compute_pool_(&parts_.world.executor->compute_pool(), parts_.on_quiet) {}
 
+Attempt::~Attempt() {
+  for (const auto& metrics : task_metrics_) metrics->End();
+}
+
 Status Attempt::Open() {
   SLUICE_RETURN_NOT_OK(CheckClaims());
   const JobGraph& graph = *parts_.graph;
@@ -107,7 +111,8 @@ Status Attempt::OpenSource(int vertex_index, std::vector<int>* reader_counts) {
   return {};
 }
 
-TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, int parallelism) {
+TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, int parallelism,
+                                 Metrics* metrics) {
   TaskContext context;
   context.job_id = parts_.job_id;
   context.attempt_id = parts_.id;
@@ -121,19 +126,20 @@ TaskContext Attempt::MakeContext(const std::string& operator_id, int subtask, in
   context.compute_pool = &compute_pool_;
   context.memory_pool = parts_.world.memory_pool;
   context.budget = parts_.world.budget;
-  context.metrics = parts_.world.metrics;
+  context.metrics = metrics;
   context.request_checkpoint = parts_.request_checkpoint;
   const uint64_t place = std::hash<std::string>{}(operator_id) + static_cast<uint64_t>(subtask);
   context.random_seed = Random(parts_.random_seed ^ place).Next();
   return context;
 }
 
-Result<std::vector<ChainLink>> Attempt::MakeChain(const Vertex& vertex, int subtask) {
+Result<std::vector<ChainLink>> Attempt::MakeChain(const Vertex& vertex, int subtask,
+                                                  Metrics* metrics) {
   std::vector<ChainLink> chain;
   for (const OperatorSpec& spec : vertex.chain) {
     SLUICE_ASSIGN_OR_RETURN(std::unique_ptr<Operator> op, spec.make(subtask));
-    chain.push_back(
-        {spec.id, spec.name, std::move(op), MakeContext(spec.id, subtask, vertex.parallelism)});
+    chain.push_back({spec.id, spec.name, std::move(op),
+                     MakeContext(spec.id, subtask, vertex.parallelism, metrics)});
   }
   return chain;
 }
@@ -152,13 +158,15 @@ Status Attempt::MakeTasks(const JobGraph& graph,
       task.clock = parts_.world.clock;
       task.restored = parts_.restored;
       task.source_id = vertex.source_id;
-      task.reader_context = MakeContext(vertex.source_id, subtask, vertex.parallelism);
+      task.metrics = task_metrics_.emplace_back(std::make_shared<Metrics>(parts_.world.metrics));
+      task.reader_context =
+          MakeContext(vertex.source_id, subtask, vertex.parallelism, task.metrics.get());
       const bool reads = v < sources.size() && sources[v] != nullptr;
       // A source without splits has no reader: its task ends at once.
       if (reads && subtask < sources[v]->reader_count()) {
         SLUICE_ASSIGN_OR_RETURN(task.reader, sources[v]->MakeReader(subtask));
       }
-      SLUICE_ASSIGN_OR_RETURN(task.chain, MakeChain(vertex, subtask));
+      SLUICE_ASSIGN_OR_RETURN(task.chain, MakeChain(vertex, subtask, task.metrics.get()));
       parts[v].push_back(std::move(task));
     }
   }

@@ -41,6 +41,8 @@ class Attempt {
     std::function<void()> on_quiet;             // All I/O and compute work is over, after Cancel.
   };
   explicit Attempt(Parts parts);
+  /// Its counts become the job's.
+  ~Attempt();
 
   /// Opens the sources and makes the tasks. Blocking. Skips the sources when the restored
   /// checkpoint is the final one.
@@ -68,8 +70,9 @@ class Attempt {
   Status CheckClaims() const;
   Status OpenSource(int vertex_index, std::vector<int>* reader_counts);
   Status MakeTasks(const JobGraph& graph, const std::vector<std::shared_ptr<Source>>& sources);
-  Result<std::vector<ChainLink>> MakeChain(const Vertex& vertex, int subtask);
-  TaskContext MakeContext(const std::string& operator_id, int subtask, int parallelism);
+  Result<std::vector<ChainLink>> MakeChain(const Vertex& vertex, int subtask, Metrics* metrics);
+  TaskContext MakeContext(const std::string& operator_id, int subtask, int parallelism,
+                          Metrics* metrics);
   void Connect(const JobGraph& graph, std::vector<std::vector<TaskParts>>* tasks);
 
   Parts parts_;  // `restored` until the start.
@@ -79,6 +82,7 @@ class Attempt {
   ScopedIoPool compute_pool_;
   std::vector<SourceHandle> sources_;
   std::vector<std::shared_ptr<Source>> source_of_vertex_;
+  std::vector<std::shared_ptr<Metrics>> task_metrics_;
   std::vector<std::shared_ptr<Task>> tasks_;
 };
 

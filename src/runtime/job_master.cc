@@ -99,6 +99,8 @@ Status JobMaster::OpenAttempt(Opened* opened) {
   bool named = false;
   SLUICE_RETURN_NOT_OK(ChooseStart(&loaded, &named));
   if (loaded.data) opened->restored_path = loaded.path;
+  const auto counted = counts_at_.find(loaded.data ? loaded.data->id : 0);
+  parts_.world.metrics->BeginWith(counted == counts_at_.end() ? Counts() : counted->second);
   Attempt::Parts attempt;
   attempt.graph = &parts_.graph;
   attempt.settings = &parts_.settings;
@@ -306,6 +308,8 @@ void JobMaster::MaybeWrite() {
   complete->job_id = parts_.settings.job_id;
   complete->job_name = parts_.settings.name;
   complete->started_from = started_from_;
+  Counts& counts = counts_at_[complete->id] = parts_.world.metrics->OwnCounts();
+  for (const auto& [name, count] : complete->counts) counts[name] += count;
   const std::shared_ptr<const CheckpointData> data = std::move(complete);
   const bool savepoint = WantsSavepoint(*data);
   SubmitIo([this, data, savepoint] {
@@ -351,6 +355,7 @@ void JobMaster::OnWritten(const std::shared_ptr<const CheckpointData>& data, con
   }
   const int64_t duration_ms = coordinator_->EndWithSuccess(parts_.world.clock->NowMillis());
   own_checkpoint_ = true;
+  counts_at_.erase(counts_at_.begin(), counts_at_.lower_bound(data->id));
   parts_.world.metrics->Counter(metric::kCheckpoint).store(data->id);
   parts_.world.metrics->Counter(metric::kCheckpointMs).store(duration_ms);
   stopped_ = data->stopping;
@@ -397,10 +402,11 @@ void JobMaster::OnReaderSnapshot(CheckpointId id, const std::string& source_id, 
   });
 }
 
-void JobMaster::OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states) {
-  Post([this, id, task_index, states = std::move(states)]() mutable {
+void JobMaster::OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states,
+                               Counts counts) {
+  Post([this, id, task_index, states = std::move(states), counts = std::move(counts)]() mutable {
     if (state_ != State::kRunning) return;
-    const Status status = coordinator_->OnTaskSnapshot(id, task_index, std::move(states));
+    const Status status = coordinator_->OnTaskSnapshot(id, task_index, std::move(states), counts);
     if (status.ok()) {
       MaybeWrite();
     } else {

@@ -93,7 +93,8 @@ class JobMaster final : public Actor, private TaskEvents {
 
   void OnReaderSnapshot(CheckpointId id, const std::string& source_id, int subtask,
                         StateFields fields) override;
-  void OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states) override;
+  void OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states,
+                      Counts counts) override;
   void OnInputEnded(int task_index) override;
   void OnTaskGone(int task_index, Status status) override;
 
@@ -110,6 +111,9 @@ class JobMaster final : public Actor, private TaskEvents {
   std::unique_ptr<Attempt> attempt_;
   std::unique_ptr<CheckpointCoordinator> coordinator_;
   CheckpointId next_id_ = 1;
+  // The job's counts at the newest complete checkpoint of this process, and at later ones that may
+  // turn out to be complete.
+  std::map<CheckpointId, Counts> counts_at_;
   bool begun_ = false;  // An attempt of this process has begun.
   int tasks_left_ = 0;
   int inputs_left_ = 0;

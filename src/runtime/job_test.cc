@@ -65,13 +65,16 @@ JobSettings Settings(std::optional<int64_t> interval_ms = std::nullopt) {
 }
 
 Status RunSimulated(JobGraph graph, JobSettings settings, uint64_t seed,
-                    Listener* listener = nullptr) {
+                    Listener* listener = nullptr, Counts* counts = nullptr) {
   VirtualClock clock(1'000'000);
   SimulatedJob::Options options;
   options.seed = seed;
   options.listener = listener;
   auto job = SimulatedJob::Make(std::move(graph), std::move(settings), &clock, std::move(options));
-  return job.ok() ? (*job)->Run() : job.status();
+  if (!job.ok()) return job.status();
+  Status status = (*job)->Run();
+  if (counts != nullptr) *counts = (*job)->metrics().Snapshot();
+  return status;
 }
 
 struct Shape {
@@ -139,13 +142,17 @@ TEST(JobTest, RestartsFromTheNewestCheckpointAndLosesNothing) {
       return {};
     };
     Listener listener;
+    Counts counts;
     NumbersOptions source{.count = 600, .readers = 2, .pause_ms = 3};
     const Status status = RunSimulated(
         Pipeline(source, 2, seed % 2 == 0 ? Exchange::kHash : Exchange::kForward, published, hook),
-        Settings(20), seed, &listener);
+        Settings(20), seed, &listener, &counts);
     ASSERT_TRUE(status.ok()) << status.ToString();
     EXPECT_EQ(Differences(*published, 600), "") << "seed " << seed;
     EXPECT_EQ(listener.delays.size(), 3u);
+    // What failed attempts read and wrote beyond the checkpoint does not count.
+    EXPECT_EQ(counts["rows_in"], 600) << "seed " << seed;
+    EXPECT_EQ(counts["rows_out"], 600) << "seed " << seed;
   }
 }
 

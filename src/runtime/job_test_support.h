@@ -110,6 +110,7 @@ class NumbersSource final : public Source {
       const bool done =
           options_.count >= 0 && std::all_of(next_.begin(), next_.end(),
                                              [&](auto& s) { return s.second >= options_.count; });
+      context_->metrics->Counter(metric::kRowsIn) += static_cast<int64_t>(numbers.size());
       if (!numbers.empty()) SLUICE_RETURN_NOT_OK(out.Emit(NumberBatch(numbers)));
       if (options_.watermarks && !done) {
         int64_t lowest = kMaxWatermarkMs;
@@ -172,6 +173,7 @@ class ModelSink final : public Operator {
   }
   Status Process(Batch batch, Output&) override {
     const std::vector<int64_t> numbers = Numbers(batch);
+    context().metrics->Counter(metric::kRowsOut) += batch.row_count();
     open_.insert(open_.end(), numbers.begin(), numbers.end());
     return {};
   }

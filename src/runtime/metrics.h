@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -42,13 +43,39 @@ inline constexpr std::string_view kWatermarkMs =
     "watermark_ms";  // At the sink's committer; kMinWatermarkMs before the first.
 }  // namespace metric
 
+/// Values by the names of counters.
+using Counts = std::map<std::string, int64_t>;
+
+/// True for counters of what is read, written or published anew when a job restarts from a
+/// checkpoint: such a restart takes back what was counted since.
+bool CountsAgain(std::string_view name);
+
 /// Thread-safe. Counters live as long as the object.
+///
+/// A job has one for all its attempts, and each task of an attempt one of its own that counts what
+/// CountsAgain() says and leaves everything else to the job's. The job's shows the sums. Life cycle
+/// of a task's count: counted -> told with the task's answer to a barrier, kept by the master with
+/// the checkpoint -> part of the job's own count when the attempt ends -> the next one begins with
+/// what belongs to the checkpoint that it restores.
 class Metrics {
  public:
+  Metrics() = default;
+  /// Of a task. `job` must live longer.
+  explicit Metrics(Metrics* job);
+  ~Metrics() { End(); }
+  /// The task is over: its counts become the job's. Not again.
+  void End();
+  Metrics(const Metrics&) = delete;
+  Metrics& operator=(const Metrics&) = delete;
+
   /// The counter of that name, made on first use. Keep the reference: the look-up takes a lock.
   std::atomic<int64_t>& Counter(std::string_view name);
   int64_t Value(std::string_view name) const;
-  std::map<std::string, int64_t> Snapshot() const;
+  Counts Snapshot() const;
+  /// What this object, without its tasks, has counted of what CountsAgain().
+  Counts OwnCounts() const;
+  /// The job, without tasks: goes back, or on, to these; what they do not name is 0.
+  void BeginWith(const Counts& counts);
 
   /// What an operator waits for right now ("broker 127.0.0.1:9092: connection refused, retry 3"),
   /// "" = nothing.
@@ -63,7 +90,12 @@ class Metrics {
   std::map<std::string, int64_t> Positions() const;
 
  private:
+  int64_t SumOfTasks(std::string_view name) const;  // Under mutex_.
+
+  Metrics* const job_ = nullptr;
+  bool ended_ = false;
   mutable std::mutex mutex_;
+  std::set<const Metrics*> tasks_;
   std::map<std::string, std::unique_ptr<std::atomic<int64_t>>, std::less<>> counters_;
   std::map<std::string, std::string, std::less<>> waiting_;
   std::map<std::string, std::map<std::string, int64_t>, std::less<>> positions_;

@@ -470,7 +470,8 @@ Result<StepResult> Task::AdvanceSnapshot() {
   halted_ = halted_ || barrier_.stopping;
   sequence_ = Sequence::kNone;
   signal_->poll.store(true);  // Those that were not polled meanwhile.
-  events_->OnTaskSnapshot(barrier_.id, parts_.task_index, std::move(states_));
+  events_->OnTaskSnapshot(barrier_.id, parts_.task_index, std::move(states_),
+                          parts_.metrics->OwnCounts());
   states_.clear();
   return StepResult::kProgress;
 }

@@ -30,9 +30,9 @@ class TaskEvents {
   /// The reader has answered the barrier: the part that FreezeSplits waits for.
   virtual void OnReaderSnapshot(CheckpointId id, const std::string& source_id, int subtask,
                                 StateFields fields) = 0;
-  /// All operators of the task have answered the barrier.
-  virtual void OnTaskSnapshot(CheckpointId id, int task_index,
-                              std::vector<OperatorState> states) = 0;
+  /// All operators of the task have answered the barrier; `counts` is what it has counted by then.
+  virtual void OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states,
+                              Counts counts) = 0;
   /// The end of all input has passed through the task.
   virtual void OnInputEnded(int task_index) = 0;
   /// The task is over and its operators are gone: OK, kCancelled, or the failure.
@@ -54,8 +54,9 @@ struct TaskInput {
 
 /// What a task is made of.
 struct TaskParts {
-  int task_index = 0;  // Within the job.
-  std::string name;    // "Source: orders (2/4)".
+  std::shared_ptr<Metrics> metrics;  // That of all contexts below.
+  int task_index = 0;                // Within the job.
+  std::string name;                  // "Source: orders (2/4)".
   std::string source_id;
   std::unique_ptr<SourceReader> reader;  // Null for tasks with inputs.
   TaskContext reader_context;

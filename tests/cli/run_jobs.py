@@ -107,6 +107,20 @@ def test_errors():
     check(done.returncode == 1 and "gone" in done.stderr, "a job in the background that fails fails the script", done)
 
 
+def test_a_restart_counts_nothing_again():
+    """A policy that fails once: the job goes back to its first checkpoint while more was read and written already."""
+    command = "if mkdir failed 2>/dev/null; then sleep 0.3; exit 1; fi"
+    done = run("CREATE TABLE n (id INT, p STRING) WITH ('connector'='datagen', 'rows-per-second'='500', 'fields.id.kind'='sequence', 'fields.id.start'='1', 'fields.id.end'='600', 'fields.p.length'='1');"
+               "CREATE TABLE counted (id INT, p STRING) PARTITIONED BY (p) WITH ('connector'='filesystem', 'path'='counted', 'format'='json',"
+               f" 'sink.partition-commit.policy.kind'='command', 'sink.partition-commit.policy.command'='cd {DIRECTORY} && {command}', 'sink.partition-commit.delay'='0 s');"
+               "SET 'execution.checkpointing.interval' = '200 ms'; SET 'restart-strategy.type' = 'fixed-delay'; SET 'restart-strategy.fixed-delay.delay' = '100 ms';"
+               "INSERT INTO counted SELECT id, CASE WHEN MOD(id, 2) = 0 THEN 'a' ELSE 'b' END FROM n;")
+    files = list((DIRECTORY / "counted").glob("p=*/part-*"))
+    rows = sum(len(path.read_text().splitlines()) for path in files)
+    check(done.returncode == 0 and "failed and restarts in" in done.stderr and rows == 600, f"{rows} rows are there after the restart", done)
+    check(f" 600 rows in, 600 out, {len(files)} files, " in done.stderr, f"the summary tells of 600 rows and {len(files)} files", done)
+
+
 def main():
     tests = [value for name, value in globals().items() if name.startswith("test_")]
     for test in tests:

@@ -81,6 +81,23 @@ def test_names_that_are_no_text():
     check(names == ["sp ace", "a=b%41", "new\nline", "\u00e9t\u00e9", "100%", "\u6f22"], "each name is a text", str(names))
 
 
+def test_names_cannot_steer_a_terminal():
+    name = b"\x1b[31mred\n[ERROR] forged \xc2\x9b2J"
+    shown = r"in/\x1B[31mred" + "\n"
+    world = World()
+    path = pathlib.Path(os.fsdecode(os.fsencode(world.inside) + b"/" + name))
+    path.write_bytes(b"")
+    log = world.query(world.table(form="parquet", columns="i INT") + "SELECT i FROM t")
+    check(log.returncode == 0 and "Skipped " in log.stderr and shown + r"  [ERROR] forged \xC2\x9B2J, which" in log.stderr, "a line of the log", log.stderr)
+    verified = world.call("verify", str(world.directory / "in"))
+    check(r"\x1B[31mred" in verified.stdout, "a finding of verify", verified.stdout + verified.stderr)
+    path.write_bytes(b"buy milk, and some more of it\n")
+    error = world.query(world.table(form="parquet", columns="i INT") + "SELECT i FROM t")
+    check(error.returncode == 1 and shown in error.stderr, "an error", error.stderr)
+    for printed in (log.stderr, error.stderr, verified.stdout, verified.stderr):
+        check("\x1b" not in printed and "\u009b" not in printed, "no control character", repr(printed))
+
+
 def test_files_of_others_are_named_with_what_to_do():
     whole = gzip.compress(b"1\n" * 100_000)
     cases = (("parquet", "notes.txt", b"buy milk, and some more of it\n"), ("orc", "notes.txt", b"buy milk\n"), ("avro", "notes.txt", b"buy milk\n"),

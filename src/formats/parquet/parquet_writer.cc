@@ -12,6 +12,7 @@
 #include <parquet/column_writer.h>
 #include <parquet/exception.h>
 
+#include "common/byte_codec.h"
 #include "expr/key_split.h"
 #include "formats/parquet/parquet_schema.h"
 #include "formats/parquet/row_group_bounds.h"
@@ -33,10 +34,6 @@ constexpr int64_t kLeafOverheadBytes = 24 << 10;
 // adds more than this to a checkpoint.
 constexpr int64_t kKeptRowsBytes = 4 << 20;
 constexpr char kStateVersion = 1;
-
-void PutU64(uint64_t value, std::string* out) {
-  for (int shift = 0; shift < 64; shift += 8) out->push_back(static_cast<char>(value >> shift));
-}
 
 void AddBloomFilters(const ParquetOptions& options, const Schema& schema,
                      ::parquet::WriterProperties::Builder* builder) {
@@ -288,10 +285,11 @@ Result<std::string> ParquetWriter::Save() {
   if (!spanning_) return Status::Internal("Save of a Parquet file that ends at checkpoints");
   if (too_many_rows_) SLUICE_RETURN_NOT_OK(Flush());
   SLUICE_ASSIGN_OR_RETURN(const std::string rows, RowsToBytes(kept_rows_, pool_));
-  std::string state(1, kStateVersion);
-  const std::string footer = footer_ ? footer_->Serialize() : std::string();
-  PutU64(footer.size(), &state);
-  return state.append(footer).append(rows);
+  ByteWriter state;
+  state.PutU8(kStateVersion);
+  state.PutText(footer_ ? footer_->Serialize() : std::string());
+  state.PutBytes(rows);
+  return std::move(state).Take();
 }
 
 Status ParquetWriter::Restore(std::string_view state) {
@@ -303,19 +301,15 @@ Status ParquetWriter::Restore(std::string_view state) {
                            ", this program knows version " + std::to_string(kStateVersion) +
                            ". Resume with the release that wrote it, or a newer one.");
   }
-  state.remove_prefix(1);
-  if (state.size() < 8) return damaged;
-  uint64_t footer_bytes = 0;
-  for (size_t i = 8; i-- > 0;) footer_bytes = footer_bytes << 8 | static_cast<uint8_t>(state[i]);
-  state.remove_prefix(8);
-  if (footer_bytes > state.size()) return damaged;
-  if (footer_bytes > 0) {
-    SLUICE_ASSIGN_OR_RETURN(footer_, ParquetFooter::Parse(state.substr(0, footer_bytes)));
+  ByteReader in(state.substr(1));
+  const std::string_view footer = in.TextView();
+  if (!in.ok()) return damaged;
+  if (!footer.empty()) {
+    SLUICE_ASSIGN_OR_RETURN(footer_, ParquetFooter::Parse(footer));
   }
-  state.remove_prefix(footer_bytes);
-  if (state.empty()) return {};
+  if (in.AtEnd()) return {};
   const auto input =
-      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(std::string(state)));
+      std::make_shared<arrow::io::BufferReader>(arrow::Buffer::FromString(std::string(in.rest())));
   SLUICE_ASSIGN_ARROW(const auto reader, arrow::ipc::RecordBatchStreamReader::Open(input));
   if (!reader->schema()->Equals(*arrow_schema_)) return damaged;
   while (true) {

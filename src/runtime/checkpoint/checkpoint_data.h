@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/element.h"
+#include "runtime/metrics.h"
 #include "runtime/state.h"
 
 namespace sluice::runtime {
@@ -35,6 +36,9 @@ struct CheckpointData {
   std::string started_from;
   /// Operator or source id -> subtask -> fields. Operators without any state are left out.
   std::map<std::string, std::map<int, StateFields>> operators;
+  /// What the tasks of this attempt had counted at the barrier. Not in the files: a job counts what
+  /// its process does.
+  Counts counts;
 };
 
 }  // namespace sluice::runtime

@@ -88,7 +88,8 @@ Status CheckpointCoordinator::OnReaderSnapshot(CheckpointId id, const std::strin
 }
 
 Status CheckpointCoordinator::OnTaskSnapshot(CheckpointId id, int task_index,
-                                             std::vector<OperatorState> states) {
+                                             std::vector<OperatorState> states,
+                                             const Counts& counts) {
   if (!pending_ || !pending_->data || pending_->barrier.id != id) return {};
   for (OperatorState& state : states) {
     if (state.operator_id.empty()) continue;
@@ -98,6 +99,7 @@ Status CheckpointCoordinator::OnTaskSnapshot(CheckpointId id, int task_index,
     return Status::Internal("Task " + std::to_string(task_index) + " answered checkpoint " +
                             std::to_string(id) + " twice.");
   }
+  for (const auto& [name, count] : counts) pending_->data->counts[name] += count;
   return {};
 }
 

@@ -49,7 +49,8 @@ class CheckpointCoordinator {
   /// Answers to another checkpoint than the one under way came too late and are ignored.
   Status OnReaderSnapshot(CheckpointId id, const std::string& source_id, int subtask,
                           StateFields fields);
-  Status OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states);
+  Status OnTaskSnapshot(CheckpointId id, int task_index, std::vector<OperatorState> states,
+                        const Counts& counts);
   /// All answers are in: the checkpoint to write. nullptr before that, and after it was taken.
   std::unique_ptr<CheckpointData> TakeComplete();
   /// How many tasks have not answered, for messages.

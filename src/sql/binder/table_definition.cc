@@ -6,7 +6,7 @@
 #include "common/text.h"
 #include "expr/builder.h"
 #include "sql/binder/expression_binder.h"
-#include "sql/binder/scope.h"
+#include "sql/binder/table_scan.h"
 #include "sql/syntax/parser.h"
 #include "sql/syntax/unparse.h"
 
@@ -15,21 +15,6 @@ namespace {
 
 std::string AtText(SourcePosition position) {
   return "line " + std::to_string(position.line) + ", column " + std::to_string(position.column);
-}
-
-/// The columns an expression of the table's definition may use. Names are plain there: no relation
-/// name.
-Scope DefinitionScope(const catalog::CatalogTable& table, bool with_computed) {
-  ScopeRelation relation;
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    const catalog::TableColumn& column = table.columns[i];
-    if (column.kind == catalog::ColumnKind::kComputed && !with_computed) continue;
-    relation.columns.push_back({column.name, column.type, TimeAttribute::kNone,
-                                expr::MakeColumn(static_cast<int>(i), column.type)});
-  }
-  Scope scope;
-  scope.Add(std::move(relation));
-  return scope;
 }
 
 /// "Column 'x' not found in any table" says little where there is no table yet: Flink's word is
@@ -59,7 +44,7 @@ Result<SqlType> TypeOfExpression(const Expr& expression, const catalog::CatalogT
     return Status::Validation("Query expression encountered in illegal context",
                               expression.range.begin);
   }
-  const Scope scope = DefinitionScope(table, with_computed);
+  const Scope scope = TableScope(table, {}, with_computed);
   ExpressionBinder binder(scope, context.session_zone);
   const Result<expr::ExprPtr> bound = binder.Bind(expression);
   if (!bound.ok()) return AsDefinitionError(bound.status(), table);

@@ -9,22 +9,6 @@
 namespace sluice::sql {
 namespace {
 
-/// Scope over the columns of `table`; computed ones only when `with_computed` (they cannot use each
-/// other).
-Scope TableScope(const catalog::CatalogTable& table, const std::string& name, bool with_computed) {
-  ScopeRelation relation;
-  relation.name = {name};
-  for (size_t i = 0; i < table.columns.size(); ++i) {
-    const catalog::TableColumn& column = table.columns[i];
-    if (column.kind == catalog::ColumnKind::kComputed && !with_computed) continue;
-    relation.columns.push_back({column.name, column.type, TimeAttribute::kNone,
-                                expr::MakeColumn(static_cast<int>(i), column.type)});
-  }
-  Scope scope;
-  scope.Add(std::move(relation));
-  return scope;
-}
-
 Result<expr::ExprPtr> BindStored(const std::string& text, const Scope& scope,
                                  const BindContext& context, const std::string& what,
                                  SourcePosition position) {
@@ -45,6 +29,21 @@ bool IsProctime(const expr::ExprPtr& expression) {
 }
 
 }  // namespace
+
+Scope TableScope(const catalog::CatalogTable& table, std::vector<std::string> name,
+                 bool with_computed) {
+  ScopeRelation relation;
+  relation.name = std::move(name);
+  for (size_t i = 0; i < table.columns.size(); ++i) {
+    const catalog::TableColumn& column = table.columns[i];
+    if (column.kind == catalog::ColumnKind::kComputed && !with_computed) continue;
+    relation.columns.push_back({column.name, column.type, TimeAttribute::kNone,
+                                expr::MakeColumn(static_cast<int>(i), column.type)});
+  }
+  Scope scope;
+  scope.Add(std::move(relation));
+  return scope;
+}
 
 Result<OptionMap> ApplyHints(const OptionMap& options, const std::vector<Hint>& hints,
                              const BindContext& context) {
@@ -74,7 +73,7 @@ Result<PlanPtr> MakeTableScan(const catalog::CatalogManager::Found& found,
   scan->table = found.table;
   SLUICE_ASSIGN_OR_RETURN(scan->options, ApplyHints(table.options, hints, context));
   scan->schema = table.SourceSchema();
-  const Scope base = TableScope(table, found.path.object, false);
+  const Scope base = TableScope(table, {found.path.object}, false);
   for (size_t i = 0; i < table.columns.size(); ++i) {
     scan->columns.push_back(static_cast<int>(i));
     const catalog::TableColumn& column = table.columns[i];
@@ -90,7 +89,7 @@ Result<PlanPtr> MakeTableScan(const catalog::CatalogManager::Found& found,
     scan->computed.push_back(std::move(computed));
   }
   if (table.watermark) {
-    const Scope all = TableScope(table, found.path.object, true);
+    const Scope all = TableScope(table, {found.path.object}, true);
     SLUICE_ASSIGN_OR_RETURN(scan->watermark,
                             BindStored(table.watermark->expression, all, context,
                                        "the watermark of " + found.path.ToString(), position));

@@ -1,14 +1,21 @@
 // The scan of a catalog table: computed columns and watermark bound, hints applied.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "catalog/catalog.h"
 #include "sql/binder/binder.h"
+#include "sql/binder/scope.h"
 #include "sql/logical/plan.h"
 #include "sql/syntax/ast.h"
 
 namespace sluice::sql {
+
+/// Over the columns of `table` as the relation `name`, empty where its own definition speaks of
+/// them; computed ones only when `with_computed` (they cannot use each other).
+Scope TableScope(const catalog::CatalogTable& table, std::vector<std::string> name,
+                 bool with_computed);
 
 /// `position` is that of the table's name, for errors inside stored expressions.
 Result<PlanPtr> MakeTableScan(const catalog::CatalogManager::Found& found,

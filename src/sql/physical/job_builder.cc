@@ -307,6 +307,25 @@ std::vector<int> PhysicalThenMetadata(const catalog::CatalogTable& table,
   return physical;
 }
 
+Status CheckSinkCan(const InsertPlan& insert, const connectors::TableSink& sink, bool streaming) {
+  if (insert.overwrite && !sink.supports_overwrite()) {
+    return Status::Validation(
+        "INSERT OVERWRITE requires that the underlying DynamicTableSink of table '" +
+        insert.path.ToString() + "' implements the SupportsOverwrite interface.");
+  }
+  if (insert.overwrite && streaming) {
+    return Status::Validation(
+        "Streaming mode not support overwrite. Run the statement in batch mode: "
+        "SET 'execution.runtime-mode' = 'batch'.");
+  }
+  if (!insert.static_partition.empty() && !sink.supports_partitioning()) {
+    return Status::Validation(
+        "INSERT INTO with a PARTITION clause requires that the sink of table '" +
+        insert.path.ToString() + "' supports partitions.");
+  }
+  return {};
+}
+
 }  // namespace
 
 Status JobBuilder::AddInsert(const InsertPlan& insert) {
@@ -321,21 +340,34 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
   const RowKindSet kinds = KindsOf(*insert.query, context_.connector.streaming);
   SLUICE_RETURN_NOT_OK(CheckSinkTakes(*insert.query, context_.connector.streaming,
                                       sink->accepted_kinds(), insert.path));
-  if (insert.overwrite && !sink->supports_overwrite()) {
-    return Status::Validation(
-        "INSERT OVERWRITE requires that the underlying DynamicTableSink of table '" +
-        insert.path.ToString() + "' implements the SupportsOverwrite interface.");
+  SLUICE_RETURN_NOT_OK(CheckSinkCan(insert, *sink, context_.connector.streaming));
+  stream = EnforceColumns(insert, stream);
+  connectors::SinkRequest request;
+  const std::vector<int> order = PhysicalThenMetadata(*insert.table, &request.metadata_keys);
+  if (!std::is_sorted(order.begin(), order.end())) {
+    std::vector<expr::ExprPtr> expressions;
+    for (const int index : order) {
+      expressions.push_back(expr::MakeColumn(index, insert.query->schema.column(index).type));
+    }
+    stream = Append(stream, ProjectSpec(nullptr, true, std::move(expressions),
+                                        insert.query->schema.Select(order)));
   }
-  if (insert.overwrite && context_.connector.streaming) {
-    return Status::Validation(
-        "Streaming mode not support overwrite. Run the statement in batch mode: "
-        "SET 'execution.runtime-mode' = 'batch'.");
-  }
-  if (!insert.static_partition.empty() && !sink->supports_partitioning()) {
-    return Status::Validation(
-        "INSERT INTO with a PARTITION clause requires that the sink of table '" +
-        insert.path.ToString() + "' supports partitions.");
-  }
+  request.overwrite = insert.overwrite;
+  request.static_partition = insert.static_partition;
+  request.input_kinds = kinds;
+  request.input_bounded = IsBounded(*insert.query);
+  request.watermark_on_ltz = HasLtzWatermark(*insert.query);
+  request.table_without_watermark = TableWithoutWatermark(*insert.query);
+  request.default_parallelism = ParallelismOf(stream);
+  request.operator_id = sink_id;
+  SLUICE_ASSIGN_OR_RETURN(connectors::SinkPlan plan, sink->MakePlan(request));
+  SLUICE_RETURN_NOT_OK(KeepOrderOfChanges(insert, kinds, ParallelismOf(stream), &plan));
+  needs_checkpoints_ = needs_checkpoints_ || plan.needs_checkpoints;
+  warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
+  return AddSinkStages(stream, std::move(plan));
+}
+
+JobBuilder::Stream JobBuilder::EnforceColumns(const InsertPlan& insert, Stream stream) {
   const std::vector<int> not_null = NotNullColumns(insert);
   if (!not_null.empty()) {
     const bool drop = EqualsIgnoreCaseAscii(
@@ -365,29 +397,7 @@ Status JobBuilder::AddInsert(const InsertPlan& insert) {
     };
     stream = Append(stream, std::move(spec));
   }
-  connectors::SinkRequest request;
-  const std::vector<int> order = PhysicalThenMetadata(*insert.table, &request.metadata_keys);
-  if (!std::is_sorted(order.begin(), order.end())) {
-    std::vector<expr::ExprPtr> expressions;
-    for (const int index : order) {
-      expressions.push_back(expr::MakeColumn(index, insert.query->schema.column(index).type));
-    }
-    stream = Append(stream, ProjectSpec(nullptr, true, std::move(expressions),
-                                        insert.query->schema.Select(order)));
-  }
-  request.overwrite = insert.overwrite;
-  request.static_partition = insert.static_partition;
-  request.input_kinds = kinds;
-  request.input_bounded = IsBounded(*insert.query);
-  request.watermark_on_ltz = HasLtzWatermark(*insert.query);
-  request.table_without_watermark = TableWithoutWatermark(*insert.query);
-  request.default_parallelism = ParallelismOf(stream);
-  request.operator_id = sink_id;
-  SLUICE_ASSIGN_OR_RETURN(connectors::SinkPlan plan, sink->MakePlan(request));
-  SLUICE_RETURN_NOT_OK(KeepOrderOfChanges(insert, kinds, ParallelismOf(stream), &plan));
-  needs_checkpoints_ = needs_checkpoints_ || plan.needs_checkpoints;
-  warnings_.insert(warnings_.end(), plan.warnings.begin(), plan.warnings.end());
-  return AddSinkStages(stream, std::move(plan));
+  return stream;
 }
 
 Status JobBuilder::AddSinkStages(Stream stream, connectors::SinkPlan plan) {

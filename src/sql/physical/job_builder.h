@@ -74,6 +74,8 @@ class JobBuilder {
   Result<Stream> BuildReplicate(PlanNode& node);
   /// The stream with those of `keys` that are no columns put behind its columns, as columns.
   Stream WithKeyColumns(Stream stream, std::vector<expr::ExprPtr>* keys, Schema* schema);
+  /// What the configuration wants to be checked or cut before a sink gets it.
+  Stream EnforceColumns(const InsertPlan& insert, Stream stream);
   Status AddSinkStages(Stream stream, connectors::SinkPlan plan);
 
   int ParallelismOf(const Stream& stream) const {

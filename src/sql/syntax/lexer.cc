@@ -196,6 +196,21 @@ void Lexer::Advance() {
   ++cursor_.position.column;
 }
 
+bool Lexer::TakeCharacter(std::string* value) {
+  char32_t c = 0;
+  const uint32_t length = CharacterBytes(text_, cursor_.offset, &c);
+  if (length == 0) return false;
+  value->append(text_.substr(cursor_.offset, length));
+  Advance();
+  return true;
+}
+
+Token Lexer::NotUtf8(Token token) {
+  const Cursor bad = cursor_;
+  Advance();
+  return Error(std::move(token), bad, "The text is not valid UTF-8 here.");
+}
+
 void Lexer::AdvanceTo(uint32_t offset) {
   while (cursor_.offset < offset && cursor_.offset < text_.size()) Advance();
 }
@@ -268,10 +283,7 @@ Token Lexer::Next() {
 
   char32_t c = 0;
   const uint32_t length = CharacterBytes(text_, cursor_.offset, &c);
-  if (length == 0) {
-    Advance();
-    return Error(std::move(token), start, "The text is not valid UTF-8 here.");
-  }
+  if (length == 0) return NotUtf8(std::move(token));
   if (IsLetter(c)) return ReadWord(std::move(token));
   if (IsDigit(At()) || (c == '.' && IsDigit(At(1)))) return ReadNumber(std::move(token));
   if (c == '\'') return ReadString(std::move(token), start, TokenKind::kString);
@@ -374,15 +386,7 @@ Token Lexer::ReadString(Token token, const Cursor& start, TokenKind kind) {
       }
       Advance();
     }
-    char32_t c = 0;
-    const uint32_t length = CharacterBytes(text_, cursor_.offset, &c);
-    if (length == 0) {
-      const Cursor bad = cursor_;
-      Advance();
-      return Error(std::move(token), bad, "The text is not valid UTF-8 here.");
-    }
-    token.value.append(text_.substr(cursor_.offset, length));
-    Advance();
+    if (!TakeCharacter(&token.value)) return NotUtf8(std::move(token));
   }
   return Error(std::move(token), start, "This string is not closed.", true);
 }
@@ -462,15 +466,7 @@ Token Lexer::ReadQuotedName(Token token) {
         return Finish(std::move(token), TokenKind::kQuotedName, start);
       }
     }
-    char32_t c = 0;
-    const uint32_t length = CharacterBytes(text_, cursor_.offset, &c);
-    if (length == 0) {
-      const Cursor bad = cursor_;
-      Advance();
-      return Error(std::move(token), bad, "The text is not valid UTF-8 here.");
-    }
-    token.value.append(text_.substr(cursor_.offset, length));
-    Advance();
+    if (!TakeCharacter(&token.value)) return NotUtf8(std::move(token));
   }
   const bool at_end = cursor_.offset >= text_.size();
   return Error(std::move(token), start, "This quoted name is not closed on its line.", at_end);

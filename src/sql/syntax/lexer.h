@@ -75,9 +75,13 @@ class Lexer {
   void AdvanceTo(uint32_t offset);
   /// Skips blanks and comments; false when a comment is not closed.
   bool SkipBlanks();
+  /// Appends the character here; false when it is none, and nothing is taken.
+  bool TakeCharacter(std::string* value);
   uint32_t WordEnd(uint32_t offset) const;
   Token Finish(Token token, TokenKind kind, const Cursor& start) const;
   Token Error(Token token, const Cursor& start, std::string reason, bool unclosed = false) const;
+  /// Takes the byte here, which is none of a character.
+  Token NotUtf8(Token token);
   Token ReadWord(Token token);
   Token ReadNumber(Token token);
   Token ReadString(Token token, const Cursor& start, TokenKind kind);

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/byte_codec.h"
 #include "connectors/connector.h"
-#include "connectors/filesystem/sink/byte_codec.h"
 #include "runtime/element.h"
 
 namespace sluice::connectors::filesystem {

@@ -9,6 +9,7 @@
 #include "connectors/filesystem/sink/commit_policy.h"
 #include "connectors/filesystem/sink/fence_check.h"
 #include "connectors/filesystem/sink/overwrite.h"
+#include "connectors/filesystem/sink/publish_job.h"
 #include "connectors/filesystem/sink/sink_names.h"
 #include "connectors/filesystem/sink/source_status.h"
 
@@ -55,13 +56,10 @@ FileCommitter::~FileCommitter() {
 
 Status FileCommitter::Open(runtime::TaskContext& context) {
   SLUICE_RETURN_NOT_OK(Operator::Open(context));
-  SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
-  file_system_ = std::move(located.file_system);
-  root_ = std::move(located.path);
-  if (plan_->commit.late_rows == LateRows::kAside) {
-    SLUICE_ASSIGN_OR_RETURN(auto aside, plan_->file_systems->Locate(plan_->commit.late_rows_path));
-    late_root_ = std::move(aside.path);
-  }
+  SLUICE_ASSIGN_OR_RETURN(auto place, plan_->Locate());
+  file_system_ = std::move(place.file_system);
+  root_ = std::move(place.root);
+  late_root_ = std::move(place.late_root);
   lineage_ = MakeLineage(context.job_id, plan_->sink_id);
   tag_ = MakeTag(lineage_, context.attempt_id);
   pending_share_ = std::make_unique<BudgetShare>(context.budget, &held_);
@@ -395,71 +393,27 @@ void FileCommitter::TouchInBatch(const FileCommittable& file) {
 }
 
 void FileCommitter::PublishGroup(std::span<const size_t> files) {
-  struct Job {
-    std::vector<PendingFiles::File> files;
-    size_t first_half = 0;  // Directories stay together.
-    std::map<std::string, std::string>
-        merged;  // Handle of a raw file -> what it may be merged into.
-    int64_t size_bytes = 0;
-    Status status;
-
-    /// Of half the files: tens of thousands are not decoded at once.
-    void Publish(fs::FileSystem& file_system, size_t begin, size_t end) {
-      std::vector<std::string> handles;
-      for (size_t i = begin; i < end; ++i) handles.emplace_back(files[i].handle());
-      // One failure never stops the rest.
-      std::vector<Status> results = file_system.publisher().Publish(handles);
-      for (size_t i = 0; i < results.size(); ++i) {
-        const auto target = merged.find(handles[i]);
-        Status result = std::move(results[i]);
-        if (!result.ok() && target != merged.end()) {
-          const Status there = file_system.Stat(target->second).status();
-          // Only a store that has answered can say that data is missing.
-          if (there.code() != StatusCode::kNotFound) result = there;
-        }
-        if (!result.ok() && status.ok()) status = std::move(result);
-      }
-    }
-  };
-  auto job = std::make_shared<Job>();
-  job->files.reserve(files.size());
+  auto job = std::make_shared<PublishJob>();
   for (const size_t i : files) {
-    job->files.push_back(pending_files_[i]);
     const FileCommittable file = pending_files_[i].Read();
-    job->size_bytes += file.size_bytes;
-    if (!compactor_->has_restored_targets()) continue;
-    const auto info = file_system_->publisher().Describe(file.handle);
-    std::string target = info.ok() ? compactor_->RestoredTargetOf(info->final_path) : "";
-    if (!target.empty()) job->merged[file.handle] = std::move(target);
-  }
-  job->first_half = (files.size() + 1) / 2;
-  while (job->first_half < files.size() &&
-         job->files[job->first_half - 1].directory() == job->files[job->first_half].directory()) {
-    ++job->first_half;
+    std::string merged;
+    if (compactor_->has_restored_targets()) {
+      const auto info = file_system_->publisher().Describe(file.handle);
+      if (info.ok()) merged = compactor_->RestoredTargetOf(info->final_path);
+    }
+    job->Add(pending_files_[i], file, std::move(merged));
   }
   ++publishing_jobs_;
   io_->Submit(
-      [job, file_system = file_system_, fence = context().fence] {
-        SLUICE_CRASH_POINT("sink.before_publish");
-        job->status = CheckFence(fence);
-        if (!job->status.ok()) return;
-        job->Publish(*file_system, 0, job->first_half);
-        if (job->first_half < job->files.size()) {
-          SLUICE_CRASH_POINT("sink.between_publishes");
-          job->Publish(*file_system, job->first_half, job->files.size());
-        }
-        SLUICE_CRASH_POINT("sink.after_publish");
-      },
+      [job, file_system = file_system_, fence = context().fence] { job->Run(*file_system, fence); },
       [this, job]() -> Status {
-        if (!job->status.ok()) {
-          return std::move(job->status)
+        if (!job->status().ok()) {
+          return Status(job->status())
               .WithContext("While publishing files of checkpoint " + std::to_string(working_on_) +
                            " of " + plan_->table + ".");
         }
         if (!plan_->compaction.enabled) {
-          context().metrics->Counter(runtime::metric::kPublishedFiles) +=
-              static_cast<int64_t>(job->files.size());
-          context().metrics->Counter(runtime::metric::kBytesOut) += job->size_bytes;
+          published_.Add(job->file_count(), job->size_bytes());
         }
         return --publishing_jobs_ == 0 ? FilesPublished() : Status();
       });
@@ -468,6 +422,7 @@ void FileCommitter::PublishGroup(std::span<const size_t> files) {
 Status FileCommitter::FilesPublished() {
   phase_ = Phase::kMerging;
   pending_files_.DropFirst(publishing_count_);
+  published_.TellTo(context().metrics);
   CountPending();
   return compactor_->Start(working_on_, [this] { return StartCommitting(); });
 }
@@ -510,8 +465,7 @@ Status FileCommitter::ReplaceDirectories(size_t count) {
         },
         [this, status, file_count, replaced, size_bytes = sizes[directory]]() -> Status {
           if (!status->ok()) return *status;
-          context().metrics->Counter(runtime::metric::kPublishedFiles) += file_count;
-          context().metrics->Counter(runtime::metric::kBytesOut) += size_bytes;
+          published_.Add(file_count, size_bytes);
           if (--publishing_jobs_ == 0) RemoveOtherSpellings(*replaced);
           return {};
         });

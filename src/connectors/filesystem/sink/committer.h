@@ -25,6 +25,7 @@
 #include "connectors/filesystem/sink/leftovers.h"
 #include "connectors/filesystem/sink/pending_files.h"
 #include "connectors/filesystem/sink/pending_partitions.h"
+#include "connectors/filesystem/sink/published_count.h"
 #include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
 
@@ -119,6 +120,7 @@ class FileCommitter final : public runtime::Operator, private ReportReceiver {
   runtime::CheckpointId working_on_ = 0;
   size_t publishing_count_ = 0;  // Of pending_files_, from the front.
   int publishing_jobs_ = 0;
+  PublishedCount published_;
   /// What batch mode commits, by directory.
   std::map<std::string, PendingPartitions::Due> touched_;
   bool sweep_wanted_ = false;

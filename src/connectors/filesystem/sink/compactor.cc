@@ -254,8 +254,7 @@ Status Compactor::MergeDone(const Merge& merge) {
   auto& metrics = *context_.metrics;
   ++metrics.Counter(sink_metric::kCompactedFiles);
   metrics.Counter(sink_metric::kCompactedInputs) += static_cast<int64_t>(unit.inputs.size());
-  ++metrics.Counter(runtime::metric::kPublishedFiles);
-  metrics.Counter(runtime::metric::kBytesOut) += merge.size_bytes;
+  published_.Add(1, merge.size_bytes);
   if (recorder_ != nullptr) {
     recorder_->AddMerge(unit.checkpoint, unit.target, unit.row_count, merge.size_bytes,
                         unit.inputs);
@@ -270,6 +269,7 @@ Status Compactor::MergeDone(const Merge& merge) {
   }
   units_.erase(units_.begin(), units_.begin() + static_cast<std::ptrdiff_t>(end_unit_));
   end_unit_ = 0;
+  published_.TellTo(context_.metrics);
   UpdateBacklog();
   return std::exchange(done_, nullptr)();
 }

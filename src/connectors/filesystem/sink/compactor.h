@@ -25,6 +25,7 @@
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/file_sink_plan.h"
 #include "connectors/filesystem/sink/io_scope.h"
+#include "connectors/filesystem/sink/published_count.h"
 #include "connectors/filesystem/sink/rate_limit.h"
 #include "connectors/filesystem/sink/recorder.h"
 #include "runtime/operator.h"
@@ -137,6 +138,7 @@ class Compactor {
   size_t end_unit_ = 0;   // Units of this run.
   size_t running_ = 0;
   size_t finished_ = 0;
+  PublishedCount published_;
   std::function<Status()> done_;
 };
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/byte_codec.h"
 #include "connectors/connector.h"
-#include "connectors/filesystem/sink/byte_codec.h"
 #include "formats/file_operations.h"
 #include "formats/format.h"
 

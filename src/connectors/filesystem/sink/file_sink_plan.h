@@ -104,6 +104,13 @@ struct FileSinkPlan {
     }
     return true;  // Also without partitions.
   }
+  /// Where the files go. Fails as FileSystems::Locate does.
+  struct Place {
+    std::shared_ptr<fs::FileSystem> file_system;
+    std::string root;
+    std::string late_root;  // Of late rows that are kept aside; else empty.
+  };
+  Result<Place> Locate() const;
   /// The directory below `root` of these values.
   std::string Directory(const std::string& root, const PartitionValues& values) const;
 };

@@ -25,13 +25,10 @@ std::string BulkStatesField() { return std::string(runtime::kBlobPrefix) + "bulk
 
 Status FileWriter::Open(runtime::TaskContext& context) {
   SLUICE_RETURN_NOT_OK(Operator::Open(context));
-  SLUICE_ASSIGN_OR_RETURN(auto located, plan_->file_systems->Locate(plan_->path));
-  file_system_ = std::move(located.file_system);
-  root_ = std::move(located.path);
-  if (plan_->commit.late_rows == LateRows::kAside) {
-    SLUICE_ASSIGN_OR_RETURN(auto aside, plan_->file_systems->Locate(plan_->commit.late_rows_path));
-    late_root_ = std::move(aside.path);
-  }
+  SLUICE_ASSIGN_OR_RETURN(auto place, plan_->Locate());
+  file_system_ = std::move(place.file_system);
+  root_ = std::move(place.root);
+  late_root_ = std::move(place.late_root);
   for (size_t key = 0; key < plan_->partition_keys.size(); ++key) {
     if (!plan_->static_values[key]) dynamic_columns_.push_back(plan_->partition_columns[key]);
   }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "connectors/filesystem/sink/byte_codec.h"
+#include "common/byte_codec.h"
 #include "connectors/filesystem/sink/committable.h"
 #include "connectors/filesystem/sink/table_record.h"
 

@@ -367,47 +367,84 @@ Result<std::vector<CompactedPartition>> TableCompaction::CompactAll(
       [this](const PartitionValues& values) { return NameOf(values); });
 }
 
-Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
-  CompactedPartition result;
-  result.partition = NameOf(values);
-  std::string directory = partition_keys_.empty() ? root_ : fs::JoinPath(root_, result.partition);
-  if (const auto others = other_spellings_.find(directory); others != other_spellings_.end()) {
-    const auto own = file_system_->Stat(directory);
-    if (own.status().code() == StatusCode::kNotFound && others->second.size() == 1) {
-      directory = others->second.front();
-    } else {
-      result.remark = "it is in several directories, such as " + Printable(others->second.front());
-    }
-  }
-  const std::string staging = StagingDirectory(directory, lineage_);
-  SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
-  if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
+std::string TableCompaction::DirectoryOf(CompactedPartition* partition) const {
+  std::string directory =
+      partition_keys_.empty() ? root_ : fs::JoinPath(root_, partition->partition);
+  const auto others = other_spellings_.find(directory);
+  if (others == other_spellings_.end()) return directory;
+  const auto own = file_system_->Stat(directory);
+  if (own.status().code() == StatusCode::kNotFound && others->second.size() == 1)
+    return others->second.front();
+  partition->remark = "it is in several directories, such as " + Printable(others->second.front());
+  return directory;
+}
+
+Result<std::vector<fs::FileInfo>> TableCompaction::LookAt(const std::string& directory,
+                                                          CompactedPartition* partition) const {
   auto entries = file_system_->List(directory);
+  std::vector<fs::FileInfo> files;
   if (entries.status().code() == StatusCode::kNotFound) {
-    result.remark = "there are no files";
-    return result;
+    partition->remark = "there are no files";
+    return files;
   }
   if (!entries.ok()) return entries.status();
-  std::vector<fs::FileInfo> files;
   for (const fs::FileInfo& entry : *entries) {
     if (fs::IsHiddenName(entry.name())) {
       if (IsBeingWritten(entry.name()))
-        result.remark = "a job writes into it, or has left " + Printable(entry.name());
+        partition->remark = "a job writes into it, or has left " + Printable(entry.name());
     } else if (entry.is_directory) {
-      result.remark = "it has sub-directories";
+      partition->remark = "it has sub-directories";
     } else {
       files.push_back(entry);
-      ++result.files_before;
-      result.bytes_before += entry.size_bytes;
+      ++partition->files_before;
+      partition->bytes_before += entry.size_bytes;
     }
   }
-  result.files_after = result.files_before;
-  result.bytes_after = result.bytes_before;
-  if (!result.remark.empty()) return result;
+  partition->files_after = partition->files_before;
+  partition->bytes_after = partition->bytes_before;
+  return files;
+}
 
+std::vector<std::vector<size_t>> TableCompaction::Pack(
+    const std::vector<fs::FileInfo>& files) const {
   std::vector<std::vector<size_t>> bins = PackBins(files);
   // New names first: whether the first of them is in place tells that all is done.
   std::stable_partition(bins.begin(), bins.end(), [](const auto& bin) { return bin.size() > 1; });
+  return bins;
+}
+
+Status TableCompaction::SwitchByExchange(const std::string& directory, const std::string& staging,
+                                         const std::vector<fs::FileInfo>& files,
+                                         const std::vector<std::vector<size_t>>& bins,
+                                         std::vector<std::string>* handles) {
+  SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
+  auto staged = WriteStaged(files, bins, staging);
+  if (!staged.ok()) {
+    (void)file_system_->DeleteTree(staging);  // The reason counts, not what is left hidden.
+    return staged.status();
+  }
+  *handles = std::move(*staged);
+  SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
+  std::vector<std::string> names;
+  for (const fs::FileInfo& file : files) names.emplace_back(file.name());
+  return ReplaceDirectory(*file_system_, {.directory = directory,
+                                          .staging = staging,
+                                          .handles = *handles,
+                                          .statement = kStatement,
+                                          .must_exchange = true,
+                                          .replaced = std::move(names)});
+}
+
+Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& values) {
+  CompactedPartition result;
+  result.partition = NameOf(values);
+  const std::string directory = DirectoryOf(&result);
+  const std::string staging = StagingDirectory(directory, lineage_);
+  SLUICE_RETURN_NOT_OK(FinishEarlier(directory, staging));
+  if (journal_) SLUICE_RETURN_NOT_OK(FinishEarlierJournals(directory));
+  SLUICE_ASSIGN_OR_RETURN(const auto files, LookAt(directory, &result));
+  if (!result.remark.empty()) return result;
+  const std::vector<std::vector<size_t>> bins = Pack(files);
   if (bins.size() == files.size()) {
     const auto left = std::count_if(files.begin(), files.end(), [this](const fs::FileInfo& file) {
       return file.size_bytes > 0 && GroupOf(file) == MergeGroup::kAlone;
@@ -418,26 +455,8 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     return result;
   }
   std::vector<std::string> handles;
-  if (journal_) {
-    SLUICE_RETURN_NOT_OK(SwitchByJournal(directory, files, bins, &handles));
-  } else {
-    SLUICE_RETURN_NOT_OK(CheckExchange(directory, staging));
-    auto staged = WriteStaged(files, bins, staging);
-    if (!staged.ok()) {
-      (void)file_system_->DeleteTree(staging);  // The reason counts, not what is left hidden.
-      return staged.status();
-    }
-    handles = std::move(*staged);
-    SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
-    std::vector<std::string> names;
-    for (const fs::FileInfo& file : files) names.emplace_back(file.name());
-    SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {.directory = directory,
-                                                          .staging = staging,
-                                                          .handles = handles,
-                                                          .statement = kStatement,
-                                                          .must_exchange = true,
-                                                          .replaced = std::move(names)}));
-  }
+  SLUICE_RETURN_NOT_OK(journal_ ? SwitchByJournal(directory, files, bins, &handles)
+                                : SwitchByExchange(directory, staging, files, bins, &handles));
   SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());
   result.bytes_after = 0;

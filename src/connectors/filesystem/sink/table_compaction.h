@@ -50,6 +50,18 @@ class TableCompaction {
 
  private:
   TableCompaction() = default;
+  /// Where the partition lies; a remark when that is several directories.
+  std::string DirectoryOf(CompactedPartition* partition) const;
+  /// Its files, counted in `partition`; a remark when they are left as they are.
+  Result<std::vector<fs::FileInfo>> LookAt(const std::string& directory,
+                                           CompactedPartition* partition) const;
+  /// Which of the files become one, those that do first.
+  std::vector<std::vector<size_t>> Pack(const std::vector<fs::FileInfo>& files) const;
+  /// On a disk, in one step.
+  Status SwitchByExchange(const std::string& directory, const std::string& staging,
+                          const std::vector<fs::FileInfo>& files,
+                          const std::vector<std::vector<size_t>>& bins,
+                          std::vector<std::string>* handles);
   /// On an object store, by a journal (merge_journal.h).
   Status FinishEarlierJournals(const std::string& directory);
   Status SwitchByJournal(const std::string& directory, const std::vector<fs::FileInfo>& files,

@@ -1,4 +1,4 @@
-// Fields in a row of bytes, for committables and operator state.
+// Fields in a row of bytes, for handles of files, committables and operator state.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "common/result.h"
 
-namespace sluice::connectors::filesystem {
+namespace sluice {
 
 class ByteWriter {
  public:
@@ -30,6 +30,7 @@ class ByteWriter {
     if (text) PutText(*text);
   }
   void Reserve(size_t bytes) { bytes_.reserve(bytes); }
+  const std::string& bytes() const { return bytes_; }
   std::string Take() && { return std::move(bytes_); }
 
  private:
@@ -89,4 +90,4 @@ class ByteReader {
   bool ok_ = true;
 };
 
-}  // namespace sluice::connectors::filesystem
+}  // namespace sluice
