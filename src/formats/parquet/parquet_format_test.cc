@@ -103,6 +103,12 @@ TEST(ParquetOptionsTest, WrongValuesAreRefused) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << test.message;
     EXPECT_THAT(status.message(), HasSubstr(test.message));
   }
+  EXPECT_THAT(
+      kParquetFormat
+          .validate({{{"bloom.filter.enabled#prize", "true"}}, "parquet."},
+                    Schema({{"price", SqlType::Int()}}), Direction::kWrite)
+          .message(),
+      AllOf(HasSubstr("'prize' of 'parquet.bloom.filter.enabled#prize'"), HasSubstr("'price'")));
   EXPECT_FALSE(kParquetFormat
                    .validate({{}, "parquet."}, Schema({{"i", SqlType::IntervalDayTime()}}),
                              Direction::kWrite)
