@@ -237,6 +237,39 @@ TEST(ParquetWriterTest, RefusedValueNamesItsColumnAndTheFileGoesOn) {
               ElementsAre("8"));
 }
 
+// What a kind of timestamp cannot hold is refused, in the words of its unit.
+TEST(ParquetWriterTest, TimesTooFarAreRefused) {
+  const struct {
+    SqlType type;
+    OptionMap options;
+    std::string values;
+    std::string words;
+  } cases[] = {
+      {SqlType::Timestamp(3), {}, "[185331720383999999, null]", "185331720384000000"},
+      {SqlType::Timestamp(3), {}, "[185331720384000000]", "INT96"},
+      {SqlType::TimestampLtz(3), {}, "[-9223372036854775807]", "Julian day"},
+      {SqlType::Array(SqlType::Timestamp(0)), {}, "[[9223372036854775000]]", "INT96"},
+      {SqlType::Timestamp(3),
+       {{"write.int64.timestamp", "true"}},
+       "[9223372036854775807]",
+       "Take 'millis'"},
+      {SqlType::Timestamp(6),
+       {{"write.int64.timestamp", "true"}, {"timestamp.time.unit", "nanos"}},
+       "[9223372036854775807]",
+       "Take 'micros'"},
+  };
+  for (const auto& test : cases) {
+    const Schema schema({{"c", test.type}});
+    const auto written = WriteFile(schema, {BatchFromJson(schema, {test.values})}, test.options);
+    if (written.ok()) {
+      EXPECT_EQ(test.words, "185331720384000000");  // The last one that fits.
+      EXPECT_EQ(Texts(schema, *ReadFile(*written, schema), 0)[0], "5874898-06-03 23:59:59.999");
+      continue;
+    }
+    EXPECT_THAT(written.status().ToString(), AllOf(HasSubstr(test.words), HasSubstr("'c'")));
+  }
+}
+
 TEST(ParquetWriterTest, SizesGrowWithRowsAndRowGroupsEndByBytes) {
   const Schema schema = NumberedSchema({SqlType::Bigint()});
   std::string json = "[";
