@@ -47,18 +47,27 @@ inline size_t Offset(std::string_view text, int64_t index) {
   return at;
 }
 
-/// Decodes the code point at `*at` and moves behind it; U+FFFD for bytes that are not UTF-8.
+/// Decodes the code point at `*at` and moves behind it; U+FFFD for bytes that are not UTF-8, one
+/// for as many of them as Java takes for one: forms longer than needed, halves of surrogate pairs
+/// and what lies above U+10FFFF are none.
 inline char32_t Decode(std::string_view text, size_t* at) {
+  constexpr char32_t kReplacement = 0xFFFD;
   const auto first = static_cast<unsigned char>(text[(*at)++]);
   if (first < 0x80) return first;
-  const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : first >= 0xC0 ? 1 : 0;
-  if (more == 0) return 0xFFFD;
+  if (first < 0xC2 || first > 0xF4) return kReplacement;
+  const int more = first >= 0xF0 ? 3 : first >= 0xE0 ? 2 : 1;
   char32_t code = first & (0x3F >> more);
   for (int i = 0; i < more; ++i) {
-    if (*at >= text.size() || !IsContinuation(text[*at])) return 0xFFFD;
-    code = code << 6 | (static_cast<unsigned char>(text[(*at)++]) & 0x3F);
+    if (*at >= text.size() || !IsContinuation(text[*at])) return kReplacement;
+    const auto next = static_cast<unsigned char>(text[*at]);
+    if (i == 0 && ((first == 0xE0 && next < 0xA0) || (first == 0xF0 && next < 0x90) ||
+                   (first == 0xF4 && next >= 0x90))) {
+      return kReplacement;
+    }
+    ++*at;
+    code = code << 6 | (next & 0x3F);
   }
-  return code;
+  return code >= 0xD800 && code < 0xE000 ? kReplacement : code;
 }
 
 /// Writes a code point and returns the number of bytes (at most 4).

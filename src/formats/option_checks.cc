@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/nearest_name.h"
+
 namespace sluice::formats {
 
 Status CheckOptionKeys(std::string_view format, std::span<const OptionSpec> specs,
@@ -33,6 +35,14 @@ Result<int64_t> RangedOption(const FormatOptions& options, const OptionReader& r
   if (value >= low && value <= high) return value;
   return InvalidOption(options, key, std::to_string(value),
                        "a number from " + std::to_string(low) + " to " + std::to_string(high));
+}
+
+Status CheckOptionColumn(std::string_view key, const std::string& column, const Schema& schema) {
+  if (schema.column_count() == 0 || schema.IndexOf(column) >= 0) return {};
+  std::vector<std::string> known;
+  for (const Column& one : schema.columns()) known.push_back(one.name);
+  return Status::InvalidArgument("Column '" + column + "' of '" + std::string(key) +
+                                 "' is not in the files of the table." + DidYouMean(column, known));
 }
 
 }  // namespace sluice::formats

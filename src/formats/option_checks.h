@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "common/options.h"
@@ -24,5 +25,9 @@ Status InvalidOption(const FormatOptions& options, std::string_view key, std::st
 /// The number under `key`, from `low` to `high`. `reader` reads `options`.
 Result<int64_t> RangedOption(const FormatOptions& options, const OptionReader& reader,
                              std::string_view key, int64_t low, int64_t high);
+
+/// Fails with the nearest name when `column`, which the option `key` names, is none of `schema`. A
+/// schema without columns takes all: options alone are checked then.
+Status CheckOptionColumn(std::string_view key, const std::string& column, const Schema& schema);
 
 }  // namespace sluice::formats

@@ -26,8 +26,10 @@ bool JoinTimestamp(int64_t epoch_seconds, int32_t nanos, int precision, int64_t*
                                      10000,      1000,      100,      10,      1};
   const int64_t units = TimestampUnitsPerSecond(precision);
   const int64_t fraction = nanos / kCut[precision] * kCut[precision] / (1000000000 / units);
-  return !__builtin_mul_overflow(epoch_seconds, units, value) &&
-         !__builtin_add_overflow(*value, fraction, value);
+  // The seconds alone of the smallest values do not fit.
+  const __int128 wide = static_cast<__int128>(epoch_seconds) * units + fraction;
+  *value = static_cast<int64_t>(wide);
+  return *value == wide;
 }
 
 void AppendDateText(int32_t days, std::string* out) {

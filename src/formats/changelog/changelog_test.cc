@@ -527,6 +527,46 @@ TEST(DebeziumDecimals, TheSchemaTellsWhatATextIs) {
                           "+I -265.8824"));
 }
 
+// What a number counts is what the schema says, whatever precision the table has.
+TEST(Changelog, TheSchemaTellsWhatATimeCounts) {
+  const auto rows_of = [](const SqlType& type, std::string_view name, std::string_view value) {
+    const std::string text =
+        R"({"schema":{"fields":[{"fields":[{"type":"int64","name":")" + std::string(name) +
+        R"(","field":"t"}],"field":"after"}]},"payload":{"op":"c","after":{"t":)" +
+        std::string(value) + "}}}";
+    const DecodedRows rows = Decode(*kDebezium, testing::AllOf(Schema({{"t", type}})),
+                                    {{"schema-include", "true"}}, text);
+    return rows.failed ? std::string("bad") : testing::RenderRows(rows.rows).at(0);
+  };
+  for (const int precision : {0, 3, 6, 9}) {
+    const std::string whole =
+        precision == 9 ? "2020-05-20 12:34:56.789012345" : "2020-05-20 12:34:56.789012";
+    const std::string cut = precision == 0   ? "2020-05-20 12:34:56.000"
+                            : precision == 3 ? "2020-05-20 12:34:56.789"
+                                             : whole;
+    const SqlType type = SqlType::Timestamp(precision);
+    EXPECT_EQ(rows_of(type, "io.debezium.time.NanoTimestamp", "1589978096789012345"), cut);
+    EXPECT_EQ(rows_of(type, "io.debezium.time.MicroTimestamp", "1589978096789012").substr(0, 23),
+              cut.substr(0, 23));
+    for (const char* millis :
+         {"io.debezium.time.Timestamp", "org.apache.kafka.connect.data.Timestamp"}) {
+      EXPECT_EQ(rows_of(type, millis, "1589978096789").substr(0, 23), cut.substr(0, 23));
+      EXPECT_EQ(rows_of(type, millis, "-1").substr(0, 19), "1969-12-31 23:59:59");
+    }
+  }
+  EXPECT_EQ(rows_of(SqlType::TimestampLtz(3), "io.debezium.time.MicroTimestamp", "-1"),
+            "1969-12-31 23:59:59.999Z");
+  EXPECT_EQ(rows_of(SqlType::Timestamp(9), "io.debezium.time.Timestamp", "9223372036854775"),
+            "bad");
+  for (const auto& [name, value] : {std::pair("io.debezium.time.Time", "45296789"),
+                                    std::pair("io.debezium.time.MicroTime", "45296789012"),
+                                    std::pair("io.debezium.time.NanoTime", "45296789012345"),
+                                    std::pair("org.apache.kafka.connect.data.Time", "45296789")}) {
+    EXPECT_EQ(rows_of(SqlType::Time(3), name, value), "12:34:56.789");
+    EXPECT_EQ(rows_of(SqlType::Time(3), name, "86400000000000"), "bad");
+  }
+}
+
 TEST(DebeziumDecimals, WhatIsNoneIsBad) {
   ReadSchema schema = testing::AllOf(Schema({{"d", SqlType::Decimal(4, 2)}}));
   EXPECT_THAT(FirstBad(Decode(*kDebezium, schema, {}, R"({"op":"c","after":{"d":"AfI="}})")),

@@ -25,7 +25,7 @@ Message::Message(const Dialect& dialect, const ChangelogOptions& options, json::
       envelope_(dialect.members),
       root_({"schema", "payload"}),
       row_fields_(FieldNames(reader->top())),
-      decimals_(reader->top(), options.decimals_as_bytes) {}
+      forms_(reader->top(), options.decimals_as_bytes) {}
 
 bool Message::Read(int64_t* row) {
   row_ = row;
@@ -47,7 +47,7 @@ bool Message::ReadEnvelope() {
                   "schema-include' = 'false' for messages without their schema.");
   }
   schema_ = root_.text(kSchema);
-  decimals_.Follow(schema_);
+  forms_.Follow(schema_);
   cursor.GoTo(root_.position(kPayload));
   return envelope_.Read(cursor) || reader_.FailRecord();
 }

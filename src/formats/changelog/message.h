@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "formats/changelog/changelog_options.h"
-#include "formats/changelog/decimal_forms.h"
 #include "formats/changelog/envelope.h"
 #include "formats/changelog/metadata_columns.h"
+#include "formats/changelog/schema_forms.h"
 #include "formats/json/json_reader.h"
 #include "types/batch.h"
 
@@ -60,7 +60,7 @@ class Message {
   Envelope envelope_;
   Envelope root_;        // Schema and payload.
   Envelope row_fields_;  // Of a whole row that completes a partial one.
-  DecimalForms decimals_;
+  SchemaForms forms_;
   std::string_view schema_;
   std::vector<int8_t> kinds_;  // Of every row since they were last taken.
   int64_t* row_ = nullptr;

@@ -63,8 +63,7 @@ Result<DecodedRows> CsvDecoder::DecodeChunk(std::string_view chunk, bool first_i
     if (first_in_file && Refuse(pass, chunk)) return Finish(pass);
     size_t begin = first_in_file ? text::ByteOrderMarkBytes(chunk) : 0;
     if (first_in_file && options_.ignore_first_line) {
-      const size_t next = CsvFramer::NextRecord(options_, chunk, begin);
-      begin = next == std::string_view::npos ? chunk.size() : std::min(next, chunk.size());
+      begin = std::min(CsvFramer(options_).BehindHeader(chunk, begin), chunk.size());
     }
     DecodeText(pass, begin);
     pass.out.line_count = text::CountLineEnds(chunk, true);

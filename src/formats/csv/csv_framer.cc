@@ -1,5 +1,7 @@
 #include "formats/csv/csv_framer.h"
 
+#include <algorithm>
+
 namespace sluice::formats::csv {
 namespace {
 
@@ -8,6 +10,16 @@ char QuoteOrLineEnd(const CsvOptions& options) { return options.quoting ? option
 bool EndsWithDelimiter(std::string_view text, size_t end, const std::string& delimiter) {
   return end >= delimiter.size() &&
          text.compare(end - delimiter.size(), delimiter.size(), delimiter) == 0;
+}
+
+bool IsDelimiter(const CsvOptions& options, std::string_view text, size_t at) {
+  return text.compare(at, options.field_delimiter.size(), options.field_delimiter) == 0;
+}
+
+/// The next character that is none.
+size_t SkipBlanks(const CsvOptions& options, std::string_view text, size_t at) {
+  while (at < text.size() && IsBlank(text[at]) && !IsDelimiter(options, text, at)) ++at;
+  return at;
 }
 
 size_t BehindLineEnd(std::string_view text, size_t at) {
@@ -43,8 +55,22 @@ size_t CsvFramer::CompletePrefix(std::string_view bytes, bool at_end_of_file) {
   // A CR at the very end may be the first half of CR LF: the record ends there only once more is
   // known.
   if (bytes.back() == '\r') bytes.remove_suffix(1);
+  // Where a first record is looked for, what only stands before it is none.
+  if (options_.ignore_first_line && BehindHeader(bytes, 0) > bytes.size()) return 0;
   const bool quick = !options_.escaping && !options_.trim_spaces && !options_.allow_comments;
   return quick ? QuickPrefix(bytes) : CarefulPrefix(bytes);
+}
+
+size_t CsvFramer::BehindHeader(std::string_view text, size_t begin) const {
+  while (begin < text.size()) {
+    const size_t next = NextRecord(options_, text, begin);
+    const size_t first = SkipBlanks(options_, text, begin);
+    const bool comment = options_.allow_comments && first < text.size() && text[first] == '#';
+    const bool blank = text[begin] == '\n' || text[begin] == '\r';
+    if ((!comment && !blank) || next > text.size()) return next;
+    begin = next;
+  }
+  return std::string_view::npos;
 }
 
 /// Looks at line ends and quotes only; blocks without a quote cost a few instructions.
@@ -94,14 +120,7 @@ size_t CsvFramer::CarefulPrefix(std::string_view text) const {
 
 size_t CsvFramer::NextRecord(const CsvOptions& options, std::string_view text, size_t begin) {
   size_t at = begin;
-  const auto is_delimiter = [&](size_t i) {
-    return text.compare(i, options.field_delimiter.size(), options.field_delimiter) == 0;
-  };
-  const auto skip_blanks = [&](size_t i) {
-    while (i < text.size() && IsBlank(text[i]) && !is_delimiter(i)) ++i;
-    return i;
-  };
-  const size_t first = options.allow_comments ? skip_blanks(at) : at;
+  const size_t first = options.allow_comments ? SkipBlanks(options, text, at) : at;
   if (options.allow_comments && first < text.size() && text[first] == '#') {
     const size_t line_end = text.find_first_of("\r\n", first);
     return line_end == std::string_view::npos ? line_end : BehindLineEnd(text, line_end);
@@ -110,7 +129,7 @@ size_t CsvFramer::NextRecord(const CsvOptions& options, std::string_view text, s
   while (at < text.size()) {
     if (field_start) {
       field_start = false;
-      const size_t quote = options.trim_spaces ? skip_blanks(at) : at;
+      const size_t quote = options.trim_spaces ? SkipBlanks(options, text, at) : at;
       if (options.quoting && quote < text.size() && text[quote] == options.quote) {
         at = BehindQuoted(options, text, quote + 1);
         if (at == std::string_view::npos) return at;
@@ -121,7 +140,7 @@ size_t CsvFramer::NextRecord(const CsvOptions& options, std::string_view text, s
     if (c == '\n' || c == '\r') return BehindLineEnd(text, at);
     if (options.escaping && c == options.escape) {
       at += 2;
-    } else if (is_delimiter(at)) {
+    } else if (IsDelimiter(options, text, at)) {
       at += options.field_delimiter.size();
       field_start = true;
     } else {

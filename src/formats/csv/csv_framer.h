@@ -16,6 +16,10 @@ class CsvFramer final : public RowFramer {
   size_t CompletePrefix(std::string_view bytes, bool at_end_of_file) override;
   bool splittable() const override { return !options_.quoting && !options_.escaping; }
 
+  /// Behind the header of a file whose text begins at `begin`: its first record. Comments and blank
+  /// lines are none. npos when it is not complete.
+  size_t BehindHeader(std::string_view text, size_t begin) const;
+
   /// Start of the record behind the one that begins at `begin`, npos when that one is not complete.
   /// Character by character.
   static size_t NextRecord(const CsvOptions& options, std::string_view text, size_t begin);

@@ -84,6 +84,9 @@ struct JsonColumn {
   text::ScalarRules rules;
   /// Of a DECIMAL: texts are not the number but its bytes (decimal_bytes.h), of this scale.
   std::optional<int> bytes_scale;
+  /// Of a time: what a second has of the units that numbers count; 0: those of the column's
+  /// precision, milliseconds of a TIME.
+  int64_t epoch_units = 0;
   text::ColumnBuilder* builder;
   std::vector<std::unique_ptr<JsonColumn>> children;  // Element; key and value; fields.
   FieldTable fields;                                  // Of a ROW.

@@ -272,10 +272,16 @@ bool JsonDecoder::RejectUnread(Pass& pass, std::string_view record, size_t offse
         fmt::format("The record has {} bytes, more than '{}decode.max-record-size' allows.",
                     WithThousands(static_cast<int64_t>(record.size())), options_.prefix);
   }
+  bad.reason += HowToDrop();
   bad.text = Printable(record);
   AddBad(pass, std::move(bad));
   pass.out.failed = !options_.ignore_parse_errors;
   return options_.ignore_parse_errors;
+}
+
+std::string JsonDecoder::HowToDrop() const {
+  if (options_.ignore_parse_errors || options_.fail_on_missing_field) return "";
+  return " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
 }
 
 /// From the first row whose number is not its record's, record_of_row is kept.
@@ -304,11 +310,7 @@ void JsonDecoder::AddErrors(Pass& pass, std::string_view record, size_t offset, 
     bad.byte_length = static_cast<int64_t>(record.size());
     bad.column = errors[i].column;
     bad.reason = Complaint(record) + errors[i].reason;
-    if (errors[i].column.empty() && !options_.ignore_parse_errors &&
-        !options_.fail_on_missing_field) {
-      bad.reason +=
-          " Set '" + options_.prefix + "ignore-parse-errors' = 'true' to drop such records.";
-    }
+    if (errors[i].column.empty()) bad.reason += HowToDrop();
     bad.text = errors[i].text.empty() ? Printable(record) : errors[i].text;
     bad.field_only = kept && !errors[i].column.empty();
     AddBad(pass, std::move(bad));

@@ -63,6 +63,8 @@ class JsonDecoder : public RowDecoder {
   bool DecodeBlock(Pass& pass);
   /// False: the read fails here.
   bool DecodeRecord(Pass& pass, std::string_view record, size_t offset);
+  /// What to do about a record that cannot be read, where the options leave a choice.
+  std::string HowToDrop() const;
   bool RejectUnread(Pass& pass, std::string_view record, size_t offset, bool too_large);
   void ReserveRows(size_t bytes);
   void LearnSizes(size_t bytes, int64_t rows);

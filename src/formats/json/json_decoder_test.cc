@@ -153,7 +153,11 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"bare_nan", {}, "{\"a\":NaN}", {}, "Unexpected character ('N' (code 78))"},
         Case{"comment", {}, "{\"a\":1/*x*/}", {}, "Unexpected character ('/'"},
         Case{"bad_escape", {}, "{\"b\":\"\\x\"}", {}, "an escape that JSON does not know"},
-        Case{"not_utf8", {}, "{\"a\":1}\n{\"b\":\"\xFF\"}", {"1|NULL"}, "not UTF-8"},
+        Case{"not_utf8",
+             {},
+             "{\"a\":1}\n{\"b\":\"\xFF\"}",
+             {"1|NULL"},
+             "not UTF-8. Set 'json.ignore-parse-errors'"},
         Case{"not_utf8_dropped",
              kIgnore,
              "{\"b\":\"\xFF\"}\n{\"b\":\"ü\"}",
@@ -364,6 +368,8 @@ TEST(JsonOptions, AreChecked) {
       {{{"timestamp-format.standard", "sql"}},
        "Unsupported value 'sql' for timestamp-format.standard. Supported values are [SQL, "
        "ISO-8601]."},
+      {{{"decode.max-record-size", "0"}},
+       "Option 'json.decode.max-record-size' must be at least 1 byte, but was: 0"},
       {{{"map-null-key.mode", "foo"}},
        "Unsupported value 'foo' for option map-null-key.mode. Supported values are [LITERAL, FAIL, "
        "DROP]."},

@@ -88,6 +88,11 @@ Result<JsonOptions> ParseJsonOptions(const FormatOptions& options) {
   }
   json.max_depth = static_cast<int>(depth);
   SLUICE_ASSIGN_OR_RETURN(json.max_record_bytes, reader.MemorySize("decode.max-record-size"));
+  if (json.max_record_bytes < 1) {
+    return Status::InvalidArgument("Option '" + json.prefix +
+                                   "decode.max-record-size' must be at least 1 byte, but was: " +
+                                   *reader.Text("decode.max-record-size"));
+  }
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include "formats/json/decimal_bytes.h"
 #include "formats/text/number_text.h"
 #include "formats/text/swar.h"
+#include "types/calendar.h"
 
 namespace sluice::formats::json {
 
@@ -400,15 +401,25 @@ bool JsonReader::AppendEpoch(JsonColumn& column, const NumberToken& number) {
       if (!text::ParseInteger(number.text, kFirstDay, kLastDay, &value)) return false;
       column.builder->Append(static_cast<int32_t>(value));
       return true;
-    case TypeKind::kTime:
-      if (!text::ParseInteger(number.text, 0, 86'399'999, &value)) return false;
+    case TypeKind::kTime: {
+      constexpr int64_t kMillis = 1000;
+      const int64_t units = column.epoch_units == 0 ? kMillis : column.epoch_units;
+      if (!text::ParseInteger(number.text, 0, 86'400 * units - 1, &value)) return false;
+      value /= units / kMillis;
       value -= value % static_cast<int64_t>(text::kIntegerPowers[3 - column.rules.time.precision]);
       column.builder->Append(static_cast<int32_t>(value));
       return true;
+    }
     case TypeKind::kTimestamp:
     case TypeKind::kTimestampLtz: {
       if (!text::ParseInteger(number.text, INT64_MIN, INT64_MAX, &value)) return false;
       int64_t cut = column.rules.timestamp.units_per_second;
+      if (column.epoch_units > cut) {
+        value = FloorDiv(value, column.epoch_units / cut);
+      } else if (column.epoch_units > 0 &&
+                 __builtin_mul_overflow(value, cut / column.epoch_units, &value)) {
+        return false;
+      }
       for (int digit = 0; digit < column.rules.timestamp.precision; ++digit) cut /= 10;
       const int64_t rest = value % cut;
       value -= rest < 0 ? rest + cut : rest;

@@ -429,8 +429,6 @@ class TimestampReader final : public FileColumn {
     return FixedArray(presence, std::move(buffer));
   }
 
-  static constexpr int64_t kMostSeconds = int64_t{1} << 50;  // Far outside every calendar.
-
   // From the file's frame to the column's: wall clock of the writer, of the session, or instant.
   Moment Shifted(Moment moment) const {
     if (!stored_instants_ && !source_.writer_zone.is_utc())

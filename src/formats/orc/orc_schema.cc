@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/nearest_name.h"
 #include "common/text.h"
+#include "formats/option_checks.h"
 
 namespace sluice::formats::orc_format {
 
@@ -288,14 +288,8 @@ Status CheckBloomColumns(const std::vector<std::string>& columns, const Schema& 
   if (schema.column_count() == 0) return {};  // Options alone are checked; columns come later.
   const std::vector<OrcType> types = MakeOrcTypes(schema);
   for (const std::string& name : columns) {
+    SLUICE_RETURN_NOT_OK(CheckOptionColumn("orc.bloom.filter.columns", name, schema));
     const int index = schema.IndexOf(name);
-    if (index < 0) {
-      std::vector<std::string> known;
-      for (const Column& column : schema.columns()) known.push_back(column.name);
-      return Status::InvalidArgument(
-          "Column '" + name + "' of 'orc.bloom.filter.columns' is not in the files of the table." +
-          DidYouMean(name, known));
-    }
     if (!HasBloomFilter(types[types[0].children[static_cast<size_t>(index)]])) {
       return Status::InvalidArgument(
           "Column '" + name + "' of 'orc.bloom.filter.columns' is of type " +

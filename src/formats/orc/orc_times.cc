@@ -34,7 +34,9 @@ Result<StoredTime> ToStored(const Moment& moment) {
     stored.nanos = static_cast<uint64_t>(moment.nanos) << 3;
   }
   stored.seconds -= kBaseSeconds;
-  return stored;
+  if (stored.seconds > -kMostSeconds && stored.seconds < kMostSeconds) return stored;
+  return Status::DataError("The time " + std::to_string(moment.seconds) +
+                           " seconds from 1970 is further than ORC's calendar reaches.");
 }
 
 Moment FromStored(const StoredTime& stored, int64_t base_seconds) {

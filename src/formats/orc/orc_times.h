@@ -11,6 +11,9 @@ namespace sluice::formats::orc_format {
 /// 2015-01-01 00:00:00 in seconds since 1970: stored seconds count from it.
 constexpr int64_t kBaseSeconds = 1'420'070'400;
 
+/// Seconds from 2015 that are neither read nor written: far outside every calendar.
+constexpr int64_t kMostSeconds = int64_t{1} << 50;
+
 /// 1582-10-15, the first day of the Gregorian calendar, since 1970.
 constexpr int64_t kFirstGregorianDay = -141'427;
 
@@ -25,7 +28,7 @@ struct StoredTime {
 /// 1970 that ends at zero: others read 23:59:59.1 as 00:00:00.1 of the next day. We mark such a
 /// time by leaving the zeros of its nanoseconds uncounted, which no other writer does and all can
 /// read, and take the second off. Fails with kDataError when there are no zeros to leave (eight or
-/// nine digits in that one second).
+/// nine digits in that one second), and for times that no calendar reaches.
 Result<StoredTime> ToStored(const Moment& moment);
 
 /// `base_seconds`: the instant of 2015-01-01 00:00:00 in the writer's zone.

@@ -38,6 +38,10 @@ Status Mismatch(const std::string& column, const std::string& file_type, const S
 
 }  // namespace
 
+bool IsUuid(const ::parquet::ColumnDescriptor& leaf) {
+  return leaf.logical_type() != nullptr && leaf.logical_type()->is_UUID();
+}
+
 int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name) {
   for (int i = 0; i < file.group_node()->field_count(); ++i) {
     if (file.group_node()->field(i)->name() == name) return i;
@@ -69,7 +73,6 @@ Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaD
     const bool flat = node.is_primitive() && leaf.max_repetition_level() == 0;
     planned.how = ColumnPlan::How::kArrow;
     if (flat) {
-      planned.traits.uuid = leaf.logical_type() != nullptr && leaf.logical_type()->is_UUID();
       if (leaf.physical_type() == ::parquet::Type::INT96) planned.how = ColumnPlan::How::kInt96;
       if (HasPlainNumbers(leaf, arrow_type)) {
         planned.how = ColumnPlan::How::kNumbers;
@@ -79,8 +82,8 @@ Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaD
     for (int i = planned.first_leaf; i < planned.first_leaf + planned.leaf_count; ++i) {
       if (file.Column(i)->physical_type() == ::parquet::Type::INT96)
         planned.int96_leaves.push_back(i);
+      if (IsUuid(*file.Column(i))) planned.uuid_leaves.push_back(i);
     }
-    planned.traits.first_leaf = planned.first_leaf;
   }
   return plan;
 }

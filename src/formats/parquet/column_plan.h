@@ -26,7 +26,7 @@ struct ColumnPlan {
   SqlType type;
   int first_leaf = 0;
   int leaf_count = 0;
-  SourceTraits traits;
+  std::vector<int> uuid_leaves;                // Those of `SourceTraits`.
   std::shared_ptr<arrow::DataType> file_type;  // As Arrow sees it; kNumbers.
   std::vector<int> int96_leaves;               // kArrow: those read beside Arrow.
 };
@@ -39,6 +39,9 @@ struct ReadPlan {
 /// both types.
 Result<ReadPlan> MakeReadPlan(const ReadSchema& schema, const ::parquet::SchemaDescriptor& file,
                               const arrow::Schema& file_columns);
+
+/// True for 16 bytes that stand for a UUID.
+bool IsUuid(const ::parquet::ColumnDescriptor& leaf);
 
 /// Index of the top-level field of that exact name, -1 if there is none.
 int FindField(const ::parquet::SchemaDescriptor& file, std::string_view name);

@@ -1,9 +1,11 @@
 #include "formats/parquet/parquet_file.h"
 
 #include <arrow/api.h>
+#include <arrow/util/key_value_metadata.h>
 #include <parquet/arrow/schema.h>
 #include <parquet/exception.h>
 
+#include "common/check.h"
 #include "formats/parquet/paged_file.h"
 #include "formats/parquet/row_group_bounds.h"
 #include "formats/parquet/row_group_rows.h"
@@ -55,6 +57,17 @@ Status CheckRowCounts(const ::parquet::FileMetaData& metadata) {
                            std::to_string(sum) + ".");
 }
 
+/// Takes away what Arrow's writers note of their own types (dictionaries, views, durations): it is
+/// no part of the format, and a column is what the file's schema says, as for every other reader.
+void ForgetArrowSchema(const ::parquet::FileMetaData& metadata) {
+  const auto& notes = metadata.key_value_metadata();
+  if (notes == nullptr || !notes->Contains("ARROW:schema")) return;
+  // The footer was just read for this file alone; the library offers no other way.
+  const auto deleted = std::const_pointer_cast<arrow::KeyValueMetadata>(notes)->Delete(
+      std::string_view("ARROW:schema"));
+  SLUICE_CHECK(deleted.ok(), deleted.ToString());
+}
+
 }  // namespace
 
 ParquetFile::ParquetFile(ParquetOptions options, ReadSchema schema,
@@ -88,6 +101,7 @@ Result<std::unique_ptr<BulkFile>> ParquetFile::Open(
 Status ParquetFile::Load() {
   footer_ = ::parquet::ParquetFileReader::Open(file_, reader_properties_);
   metadata_ = footer_->metadata();
+  ForgetArrowSchema(*metadata_);
   SLUICE_RETURN_NOT_OK(CheckRowCounts(*metadata_));
   if (schema_.projection.empty()) return {};
   SLUICE_RETURN_NOT_OK(LoadFileColumns());

@@ -1,5 +1,6 @@
 #include "formats/parquet/parquet_format.h"
 
+#include "formats/option_checks.h"
 #include "formats/parquet/parquet_file.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/parquet/parquet_schema.h"
@@ -9,8 +10,19 @@ namespace sluice::formats {
 
 namespace {
 
+/// The part of a key behind the '#' is a column, as in 'parquet.bloom.filter.enabled#id'.
+Status CheckNamedColumns(const FormatOptions& options, const Schema& physical) {
+  for (const auto& [key, value] : options.options) {
+    const size_t hash = key.find('#');
+    if (hash == std::string::npos) continue;
+    SLUICE_RETURN_NOT_OK(CheckOptionColumn(options.prefix + key, key.substr(hash + 1), physical));
+  }
+  return {};
+}
+
 Status Validate(const FormatOptions& options, const Schema& physical, Direction) {
   SLUICE_RETURN_NOT_OK(parquet_format::ParseOptions(options).status());
+  SLUICE_RETURN_NOT_OK(CheckNamedColumns(options, physical));
   return parquet_format::CheckColumnTypes(physical);
 }
 

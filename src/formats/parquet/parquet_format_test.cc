@@ -103,6 +103,12 @@ TEST(ParquetOptionsTest, WrongValuesAreRefused) {
     EXPECT_EQ(status.code(), StatusCode::kInvalidArgument) << test.message;
     EXPECT_THAT(status.message(), HasSubstr(test.message));
   }
+  EXPECT_THAT(
+      kParquetFormat
+          .validate({{{"bloom.filter.enabled#prize", "true"}}, "parquet."},
+                    Schema({{"price", SqlType::Int()}}), Direction::kWrite)
+          .message(),
+      AllOf(HasSubstr("'prize' of 'parquet.bloom.filter.enabled#prize'"), HasSubstr("'price'")));
   EXPECT_FALSE(kParquetFormat
                    .validate({{}, "parquet."}, Schema({{"i", SqlType::IntervalDayTime()}}),
                              Direction::kWrite)
@@ -229,6 +235,39 @@ TEST(ParquetWriterTest, RefusedValueNamesItsColumnAndTheFileGoesOn) {
   EXPECT_TRUE((*writer)->Finish().ok());
   EXPECT_THAT(Texts(schema, *ReadFile(stream->Finish().ValueOrDie()->ToString(), schema), 0),
               ElementsAre("8"));
+}
+
+// What a kind of timestamp cannot hold is refused, in the words of its unit.
+TEST(ParquetWriterTest, TimesTooFarAreRefused) {
+  const struct {
+    SqlType type;
+    OptionMap options;
+    std::string values;
+    std::string words;
+  } cases[] = {
+      {SqlType::Timestamp(3), {}, "[185331720383999999, null]", "185331720384000000"},
+      {SqlType::Timestamp(3), {}, "[185331720384000000]", "INT96"},
+      {SqlType::TimestampLtz(3), {}, "[-9223372036854775807]", "Julian day"},
+      {SqlType::Array(SqlType::Timestamp(0)), {}, "[[9223372036854775000]]", "INT96"},
+      {SqlType::Timestamp(3),
+       {{"write.int64.timestamp", "true"}},
+       "[9223372036854775807]",
+       "Take 'millis'"},
+      {SqlType::Timestamp(6),
+       {{"write.int64.timestamp", "true"}, {"timestamp.time.unit", "nanos"}},
+       "[9223372036854775807]",
+       "Take 'micros'"},
+  };
+  for (const auto& test : cases) {
+    const Schema schema({{"c", test.type}});
+    const auto written = WriteFile(schema, {BatchFromJson(schema, {test.values})}, test.options);
+    if (written.ok()) {
+      EXPECT_EQ(test.words, "185331720384000000");  // The last one that fits.
+      EXPECT_EQ(Texts(schema, *ReadFile(*written, schema), 0)[0], "5874898-06-03 23:59:59.999");
+      continue;
+    }
+    EXPECT_THAT(written.status().ToString(), AllOf(HasSubstr(test.words), HasSubstr("'c'")));
+  }
 }
 
 TEST(ParquetWriterTest, SizesGrowWithRowsAndRowGroupsEndByBytes) {

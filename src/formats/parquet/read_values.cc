@@ -1,5 +1,7 @@
 #include "formats/parquet/read_values.h"
 
+#include <algorithm>
+
 #include <arrow/api.h>
 #include <arrow/compute/api.h>
 #include <arrow/extension_type.h>
@@ -19,6 +21,11 @@ bool IsAnyOf(Type::type id, std::initializer_list<Type::type> ids) {
 
 bool IsAnyList(Type::type id) {
   return IsAnyOf(id, {Type::LIST, Type::LARGE_LIST, Type::FIXED_SIZE_LIST});
+}
+
+/// Of at most 32 bits in the file. The sign does not matter: each value is judged.
+bool IsSmallInteger(Type::type id) {
+  return arrow::is_integer(id) && id != Type::INT64 && id != Type::UINT64;
 }
 
 bool CanReadRow(const arrow::DataType& file_type, const SqlType& type) {
@@ -76,18 +83,16 @@ bool CanRead(const arrow::DataType& file_type, const SqlType& type) {
     case TypeKind::kTinyint:
     case TypeKind::kSmallint:
     case TypeKind::kInt:
-      return IsAnyOf(id, {Type::INT8, Type::INT16, Type::INT32, Type::UINT8, Type::UINT16});
+      return IsSmallInteger(id);
     case TypeKind::kBigint:
-      return IsAnyOf(id, {Type::INT8, Type::INT16, Type::INT32, Type::INT64, Type::UINT8,
-                          Type::UINT16, Type::UINT32});
+      return arrow::is_integer(id);
     case TypeKind::kFloat:
       return IsAnyOf(id, {Type::FLOAT, Type::HALF_FLOAT});
     case TypeKind::kDouble:
-      return IsAnyOf(
-          id, {Type::DOUBLE, Type::FLOAT, Type::HALF_FLOAT, Type::INT8, Type::INT16, Type::INT32});
+      return IsSmallInteger(id) || IsAnyOf(id, {Type::DOUBLE, Type::FLOAT, Type::HALF_FLOAT});
     case TypeKind::kDecimal:
-      return IsAnyOf(id, {Type::DECIMAL32, Type::DECIMAL64, Type::DECIMAL128, Type::DECIMAL256,
-                          Type::INT8, Type::INT16, Type::INT32, Type::INT64});
+      return arrow::is_integer(id) ||
+             IsAnyOf(id, {Type::DECIMAL32, Type::DECIMAL64, Type::DECIMAL128, Type::DECIMAL256});
     case TypeKind::kChar:
     case TypeKind::kVarchar:
     case TypeKind::kBinary:
@@ -205,7 +210,8 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ToDecimal(const ArrayPtr& v
   ArrayPtr decimals = values;
   // Arrow judges a cast from integers by their type; by way of a decimal each value is judged.
   if (arrow::is_integer(values->type_id())) {
-    SLUICE_ASSIGN_OR_RETURN(decimals, Cast(values, arrow::decimal128(19, 0)));
+    constexpr int32_t kMostDigits = 20;  // Of 64 bits without a sign.
+    SLUICE_ASSIGN_OR_RETURN(decimals, Cast(values, arrow::decimal128(kMostDigits, 0)));
   }
   SLUICE_ASSIGN_OR_RETURN(ArrayPtr cast, Cast(decimals, type.ToArrow()));
   // The bytes of a damaged file hold more digits than its schema promises.
@@ -243,7 +249,9 @@ Result<std::shared_ptr<arrow::Array>> ReadConverter::ToTime(const ArrayPtr& valu
 Result<std::shared_ptr<arrow::Array>> ReadConverter::ToText(const ArrayPtr& values,
                                                             const SourceTraits& traits) {
   ArrayPtr bytes = values;
-  if (traits.uuid && values->type_id() == Type::FIXED_SIZE_BINARY) {
+  const bool uuid = std::find(traits.uuid_leaves.begin(), traits.uuid_leaves.end(),
+                              traits.first_leaf) != traits.uuid_leaves.end();
+  if (uuid && values->type_id() == Type::FIXED_SIZE_BINARY) {
     arrow::StringBuilder builder(pool_);
     const auto& fixed = static_cast<const arrow::FixedSizeBinaryArray&>(*values);
     for (int64_t row = 0; row < fixed.length(); ++row) {

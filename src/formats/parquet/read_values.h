@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 
 #include <arrow/array/array_base.h>
@@ -21,7 +22,9 @@ bool CanRead(const arrow::DataType& file_type, const SqlType& type);
 
 /// What the Arrow type of a file's column does not tell.
 struct SourceTraits {
-  bool uuid = false;  // 16 bytes are a UUID: its text form for character columns.
+  // Leaves of the file whose 16 bytes are a UUID: its text form for character columns. Must outlive
+  // the conversion.
+  std::span<const int> uuid_leaves;
   // Values of the INT96 leaves of a nested column, null when there are none. They are instants, to
   // be shifted to the wall clock.
   Int96Source* int96 = nullptr;

@@ -80,8 +80,11 @@ std::shared_ptr<arrow::Array> ConvertBounds(const RowGroupView& view, int column
   if (!::parquet::arrow::StatisticsAsScalars(statistics, &min, &max).ok()) return nullptr;
   const auto both = TwoScalars(min, max, view.pool);
   if (both == nullptr || !CanRead(*both->type(), type)) return nullptr;
+  // The text of a UUID has the order of its bytes.
+  const std::array<int, 1> uuid_leaf = {IsUuid(leaf) ? place.leaf : -1};
   int64_t bad_row = -1;
-  const auto converted = ReadConverter(&wall_clock, view.pool).Convert(both, type, {}, &bad_row);
+  const auto converted = ReadConverter(&wall_clock, view.pool)
+                             .Convert(both, type, {uuid_leaf, nullptr, place.leaf}, &bad_row);
   return converted.ok() ? *converted : nullptr;
 }
 

@@ -164,8 +164,7 @@ Result<std::shared_ptr<arrow::Array>> RowGroupColumn::ReadArray() {
     SLUICE_ASSIGN_OR_RETURN(file_array, ReadFileArray());
     row_count = file_array->length();
   }
-  SourceTraits traits = plan_.traits;
-  traits.int96 = int96_source_.get();
+  const SourceTraits traits{plan_.uuid_leaves, int96_source_.get(), plan_.first_leaf};
   Result<ArrayPtr> values =
       file_array == nullptr
           ? int96_column_->Read(row_count, &wall_clock_, pool_)

@@ -28,12 +28,29 @@ int64_t UnitsPerSecond(arrow::TimeUnit::type unit) {
   }
 }
 
-Status DoesNotFit(int64_t epoch_seconds, int32_t nanos, std::string_view holder) {
+constexpr char kNanosReach[] =
+    "64-bit nanoseconds reach from 1677-09-21 to 2262-04-11. Declare a precision of at most 6.";
+
+Status DoesNotFit(int64_t epoch_seconds, int32_t nanos, std::string_view holder,
+                  std::string_view why = kNanosReach) {
   std::string text;
   AppendTimestampText(epoch_seconds, nanos, 9, &text);
   return Status::DataError("Timestamp " + text + " does not fit into " + std::string(holder) +
-                           ": 64-bit nanoseconds reach from 1677-09-21 to 2262-04-11. Declare a "
-                           "precision of at most 6.");
+                           ": " + std::string(why));
+}
+
+Status DoesNotFitUnit(int64_t value, int64_t units_per_second, arrow::TimeUnit::type unit) {
+  const bool nanos = unit == arrow::TimeUnit::NANO;
+  int64_t seconds = 0;
+  int32_t fraction = 0;
+  SplitTimestamp(value, units_per_second, &seconds, &fraction);
+  return DoesNotFit(seconds, fraction,
+                    "an INT64 timestamp of 'parquet.timestamp.time.unit' = '" +
+                        std::string(nanos ? "nanos'" : "micros'"),
+                    nanos ? "64-bit nanoseconds reach from 1677-09-21 to 2262-04-11. Take "
+                            "'micros'."
+                          : "64-bit microseconds reach some 292,000 years from 1970. Take "
+                            "'millis'.");
 }
 
 // Fills an array of timestamps (or their int64) value by value.
@@ -170,16 +187,30 @@ Result<std::shared_ptr<arrow::Array>> TimestampsToInt64(const arrow::Array& valu
       if (source_units > target_units) {
         value = FloorDiv(source, source_units / target_units);
       } else if (__builtin_mul_overflow(source, target_units / source_units, &value)) {
-        int64_t seconds = 0;
-        int32_t nanos = 0;
-        SplitTimestamp(source, source_units, &seconds, &nanos);
-        return DoesNotFit(seconds, nanos, "an INT64 timestamp of 'timestamp.time.unit' nanos");
+        return DoesNotFitUnit(source, source_units, unit);
       }
     }
     filler.Set(row, value);
   }
   SLUICE_ASSIGN_OR_RETURN(auto validity, CopyValidity(values, pool));
   return filler.Finish(std::move(validity), values.null_count());
+}
+
+Status CheckInt96Days(const arrow::Array& values) {
+  const int64_t units =
+      UnitsPerSecond(static_cast<const arrow::TimestampType&>(*values.type()).unit());
+  if (units > 1000) return {};  // 64 bits end before 32 bits of days do.
+  const int64_t first = (INT32_MIN - kJulianDayOfEpoch) * kSecondsPerDay * units;
+  const int64_t last = (INT32_MAX - kJulianDayOfEpoch + 1) * kSecondsPerDay * units - 1;
+  for (int64_t row = 0; row < values.length(); ++row) {
+    const int64_t value = RawValue(values, row);
+    if (values.IsNull(row) || (value >= first && value <= last)) continue;
+    return DoesNotFit(FloorDiv(value, units), 0, "INT96",
+                      "its 32-bit Julian day reaches some 5,800,000 years from 1970. Set "
+                      "'parquet.write.int64.timestamp' = 'true' and "
+                      "'parquet.timestamp.time.unit' = 'millis'.");
+  }
+  return {};
 }
 
 Result<std::shared_ptr<arrow::Array>> WallClockToInstants(

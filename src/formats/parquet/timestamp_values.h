@@ -65,6 +65,8 @@ Result<std::shared_ptr<arrow::Array>> ConvertTimestamps(const arrow::Array& valu
 Result<std::shared_ptr<arrow::Array>> TimestampsToInt64(const arrow::Array& values,
                                                         arrow::TimeUnit::type unit,
                                                         arrow::MemoryPool* pool);
+/// For writing INT96: fails with kDataError for a day that it cannot hold.
+Status CheckInt96Days(const arrow::Array& values);
 /// For writing INT96: the wall clock turned into instants; the array itself when the zone is UTC.
 Result<std::shared_ptr<arrow::Array>> WallClockToInstants(
     const std::shared_ptr<arrow::Array>& values, WallClock* wall_clock, arrow::MemoryPool* pool);

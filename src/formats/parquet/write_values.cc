@@ -37,8 +37,12 @@ class Preparer {
     if (!NeedsPreparing(type)) return values;
     if (type.is_timestamp()) {
       if (options_.write_int64) return TimestampsToInt64(*values, options_.int64_unit, pool_);
-      if (type.kind() == TypeKind::kTimestampLtz) return values;  // An instant already.
-      return WallClockToInstants(values, wall_clock_, pool_);
+      std::shared_ptr<arrow::Array> instants = values;
+      if (type.kind() == TypeKind::kTimestamp) {
+        SLUICE_ASSIGN_OR_RETURN(instants, WallClockToInstants(values, wall_clock_, pool_));
+      }
+      SLUICE_RETURN_NOT_OK(CheckInt96Days(*instants));
+      return instants;
     }
     // Rebuilds the nested array around its changed children; offsets and validity stay.
     auto data = values->data()->Copy();

@@ -290,12 +290,10 @@ const char* JoinInstant(int64_t seconds, uint32_t nanos, const TimestampRules& r
                         int64_t* value) {
   const int64_t cut = nanos - nanos % kNanosPerUnit[rules.precision];
   const int64_t fraction = cut / (1'000'000'000 / rules.units_per_second);
-  int64_t scaled = 0;
-  if (__builtin_mul_overflow(seconds, rules.units_per_second, &scaled) ||
-      __builtin_add_overflow(scaled, fraction, value)) {
-    return kOutOfRange;
-  }
-  return nullptr;
+  // The seconds alone of the smallest values do not fit.
+  const __int128 wide = static_cast<__int128>(seconds) * rules.units_per_second + fraction;
+  *value = static_cast<int64_t>(wide);
+  return *value == wide ? nullptr : kOutOfRange;
 }
 
 /// Bytes x of digits become 0 to 9, those of the separators 0, anything else shows in the top bit.

@@ -1,4 +1,5 @@
-// Whether a message's decimals are numbers or bytes (`decimal.handling.mode` of Debezium).
+// Whether a message's decimals are numbers or bytes (`decimal.handling.mode` of Debezium), and what
+// numbers that are times count.
 #pragma once
 
 #include <string>
@@ -9,28 +10,28 @@
 
 namespace sluice::formats::changelog {
 
-/// Keeps JsonColumn::bytes_scale of the columns below a row.
-class DecimalForms {
+/// Keeps JsonColumn::bytes_scale and epoch_units of the columns below a row.
+class SchemaForms {
  public:
-  /// `as_bytes`: what holds where no schema tells; the scale is the column's then. The columns must
-  /// outlive this.
-  DecimalForms(json::FieldTable& top, bool as_bytes);
+  /// `decimals_as_bytes`: what holds where no schema tells; the scale is the column's then, as the
+  /// unit of times is. The columns must outlive this.
+  SchemaForms(json::FieldTable& top, bool decimals_as_bytes);
 
   /// Takes what the schema of a message says, as Kafka Connect writes it. Cheap for the schema of
   /// the message before.
   void Follow(std::string_view schema);
 
  private:
-  struct Decimal {
+  struct Place {
     json::JsonColumn* column;
     /// Names from the row down to the column; "" steps into an array or the values of a map.
     std::vector<std::string> path;
   };
   void Collect(json::JsonColumn& column, std::vector<std::string> path);
-  void ApplyDefault(const Decimal& decimal) const;
+  void ApplyDefault(json::JsonColumn& column) const;
 
-  const bool as_bytes_;
-  std::vector<Decimal> decimals_;
+  const bool decimals_as_bytes_;
+  std::vector<Place> places_;
   std::string last_schema_;
 };
 

@@ -1,4 +1,4 @@
-#include "formats/changelog/decimal_forms.h"
+#include "formats/changelog/schema_forms.h"
 
 #include <algorithm>
 
@@ -52,18 +52,41 @@ std::optional<int> BytesScale(const Json* schema) {
   return static_cast<int>(*number);
 }
 
+/// Units a second of a number that is a time; 0 when the schema does not tell.
+int64_t EpochUnits(const Json* schema) {
+  static constexpr std::pair<std::string_view, int64_t> kTimes[] = {
+      {"io.debezium.time.Timestamp", 1000},
+      {"io.debezium.time.MicroTimestamp", 1'000'000},
+      {"io.debezium.time.NanoTimestamp", 1'000'000'000},
+      {"org.apache.kafka.connect.data.Timestamp", 1000},
+      {"io.debezium.time.Time", 1000},
+      {"io.debezium.time.MicroTime", 1'000'000},
+      {"io.debezium.time.NanoTime", 1'000'000'000},
+      {"org.apache.kafka.connect.data.Time", 1000},
+  };
+  for (const auto& [name, units] : kTimes) {
+    if (HasText(schema, "name", name)) return units;
+  }
+  return 0;
+}
+
+bool IsTime(TypeKind kind) {
+  return kind == TypeKind::kTime || kind == TypeKind::kTimestamp || kind == TypeKind::kTimestampLtz;
+}
+
 }  // namespace
 
-DecimalForms::DecimalForms(json::FieldTable& top, bool as_bytes) : as_bytes_(as_bytes) {
+SchemaForms::SchemaForms(json::FieldTable& top, bool decimals_as_bytes)
+    : decimals_as_bytes_(decimals_as_bytes) {
   for (int i = 0; i < top.field_count(); ++i) {
     if (top.column(i) != nullptr) Collect(*top.column(i), {top.name(i)});
   }
-  for (const Decimal& decimal : decimals_) ApplyDefault(decimal);
+  for (const Place& place : places_) ApplyDefault(*place.column);
 }
 
-void DecimalForms::Collect(json::JsonColumn& column, std::vector<std::string> path) {
-  if (column.kind == TypeKind::kDecimal) {
-    decimals_.push_back({&column, std::move(path)});
+void SchemaForms::Collect(json::JsonColumn& column, std::vector<std::string> path) {
+  if (column.kind == TypeKind::kDecimal || IsTime(column.kind)) {
+    places_.push_back({&column, std::move(path)});
     return;
   }
   for (size_t i = 0; i < column.children.size(); ++i) {
@@ -73,24 +96,27 @@ void DecimalForms::Collect(json::JsonColumn& column, std::vector<std::string> pa
   }
 }
 
-void DecimalForms::ApplyDefault(const Decimal& decimal) const {
-  json::JsonColumn& column = *decimal.column;
-  column.bytes_scale = as_bytes_ ? std::optional(column.rules.scale) : std::nullopt;
+void SchemaForms::ApplyDefault(json::JsonColumn& column) const {
+  column.epoch_units = 0;
+  if (column.kind != TypeKind::kDecimal) return;
+  column.bytes_scale = decimals_as_bytes_ ? std::optional(column.rules.scale) : std::nullopt;
 }
 
-void DecimalForms::Follow(std::string_view schema) {
-  if (decimals_.empty() || schema == last_schema_) return;
+void SchemaForms::Follow(std::string_view schema) {
+  if (places_.empty() || schema == last_schema_) return;
   last_schema_ = schema;
   const Json parsed = Json::parse(schema, nullptr, /*allow_exceptions=*/false);
   const Json* row = FieldOf(&parsed, "after");
   if (row == nullptr) row = FieldOf(&parsed, "before");
-  for (const Decimal& decimal : decimals_) {
+  for (const Place& place : places_) {
     const Json* found = row;
-    for (const std::string& name : decimal.path) found = Step(found, name);
+    for (const std::string& name : place.path) found = Step(found, name);
     if (found == nullptr) {
-      ApplyDefault(decimal);
+      ApplyDefault(*place.column);
+    } else if (place.column->kind == TypeKind::kDecimal) {
+      place.column->bytes_scale = BytesScale(found);
     } else {
-      decimal.column->bytes_scale = BytesScale(found);
+      place.column->epoch_units = EpochUnits(found);
     }
   }
 }
