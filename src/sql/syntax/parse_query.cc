@@ -106,10 +106,6 @@ Result<BodyPtr> Parser::ParseSelect() {
   if (tokens_.Accept("FROM")) {
     SLUICE_ASSIGN_OR_RETURN(select->from, ParseFrom());
     SLUICE_RETURN_NOT_OK(ParseClauses(select.get()));
-  } else if (tokens_.PeekIs(0, "WHERE")) {
-    // Flink wants FROM in front of it; one row, or none, is what other engines make of it.
-    tokens_.Take();
-    SLUICE_ASSIGN_OR_RETURN(select->where, ParseExpr());
   }
   return Done(std::move(select), first);
 }

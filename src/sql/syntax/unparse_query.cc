@@ -89,10 +89,9 @@ void SqlWriter::WriteSelect(const SelectBody& select) {
     Put(" AS ");
     Write(*item.alias);
   });
-  if (select.from != nullptr) {
-    PutClause("FROM ");
-    Write(*select.from);
-  }
+  if (select.from == nullptr) return;
+  PutClause("FROM ");
+  Write(*select.from);
   if (select.where != nullptr) {
     PutClause("WHERE ");
     Write(*select.where);
