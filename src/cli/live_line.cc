@@ -10,6 +10,7 @@
 #include "cli/output/cell.h"
 #include "common/clock.h"
 #include "common/text.h"
+#include "connectors/filesystem/sink/sink_metrics.h"
 #include "runtime/element.h"
 #include "types/value_text.h"
 
@@ -52,7 +53,8 @@ std::string WatermarkText(int64_t watermark_ms) {
 
 std::vector<Piece> LivePieces(const runtime::Metrics& metrics, double rows_per_second,
                               int64_t elapsed_ms) {
-  using namespace runtime::metric;  // NOLINT: the names of metrics.
+  using namespace runtime::metric;                      // NOLINT: the names of metrics.
+  using namespace connectors::filesystem::sink_metric;  // NOLINT: as above.
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
   std::vector<Piece> pieces = {
       {3, std::to_string(elapsed_ms / 1000) + " s"},
@@ -76,6 +78,12 @@ std::vector<Piece> LivePieces(const runtime::Metrics& metrics, double rows_per_s
     pieces.push_back({4, "partitions " + count(kCommittedPartitions)});
   }
   if (metrics.Value(kBadRecords) > 0) pieces.push_back({1, "bad " + count(kBadRecords)});
+  if (metrics.Value(kLateRowsDropped) > 0) {
+    pieces.push_back({1, "late, dropped " + count(kLateRowsDropped)});
+  }
+  if (metrics.Value(kLateRowsAside) > 0) {
+    pieces.push_back({1, "late, aside " + count(kLateRowsAside)});
+  }
   if (metrics.Value(kStoreRetries) > 0) {
     pieces.push_back({1, "store retries " + count(kStoreRetries)});
   }
@@ -107,13 +115,19 @@ std::string LiveText(const runtime::Metrics& metrics, double rows_per_second, in
 }
 
 std::string SummaryText(const runtime::Metrics& metrics, double seconds) {
-  using namespace runtime::metric;  // NOLINT: the names of metrics.
+  using namespace runtime::metric;                      // NOLINT: the names of metrics.
+  using namespace connectors::filesystem::sink_metric;  // NOLINT: as above.
   const auto count = [&](std::string_view name) { return WithThousands(metrics.Value(name)); };
   std::string text = count(kRowsIn) + " rows in, " + count(kRowsOut) + " out";
   if (metrics.Value(kRowsSkipped) > 0) text += ", " + count(kRowsSkipped) + " skipped by filters";
   if (metrics.Value(kPublishedFiles) > 0) text += ", " + count(kPublishedFiles) + " files";
   if (metrics.Value(kCommittedPartitions) > 0)
     text += ", " + count(kCommittedPartitions) + " partitions committed";
+  if (metrics.Value(kLateCommits) > 0) text += " (" + count(kLateCommits) + " again)";
+  if (metrics.Value(kLateRowsDropped) > 0)
+    text += ", " + count(kLateRowsDropped) + " late rows dropped";
+  if (metrics.Value(kLateRowsAside) > 0)
+    text += ", " + count(kLateRowsAside) + " late rows put aside";
   if (metrics.Value(kBadRecords) > 0) text += ", " + count(kBadRecords) + " bad records";
   if (metrics.Value(kRowTimeNull) > 0)
     text += ", " + count(kRowTimeNull) + " rows without row time";

@@ -27,7 +27,7 @@ Result<std::string> ExplainWaiting(const TableInfo& table, const CommitStatus& s
   if (options.commit.trigger == TriggerKind::kPartitionTime && !status.held_back_by.empty()) {
     text += ", held back by " + status.held_back_by;
   }
-  if (waiting.open) text += ", a file of it is open";
+  if (waiting.open) text += ", a file of it is open, whose rows are not counted yet";
   return text;
 }
 
