@@ -168,6 +168,44 @@ def test_more_files_than_descriptors(table, chance):
     return f"{more} files a partition, {limit} descriptors"
 
 
+def test_added_while_directories_change_places(table, chance):
+    """A job that publishes just then puts its file into the old directory: it moves over, and is not removed with what was merged."""
+    path = table.copy("added")
+    done = table.run("COMPACT TABLE t;", path, {"SLUICE_CRASH_POINT": "sink.after_exchange:1"})
+    expect(done.returncode == -signal.SIGKILL, f"{table.form}: exit {done.returncode} {done.stderr}")
+    marker = next(path.glob("k=*/.*.exchanged"))
+    old = path / marker.name.removesuffix(".exchanged")
+    added = next(file for file in old.iterdir() if file.name[0] not in "._")
+    other = old / "part-added-meanwhile"
+    shutil.copy(added, other)
+    before = len(table.rows(path))
+    done = table.run("COMPACT TABLE t;", path)
+    expect(done.returncode == 0, f"{table.form}: {done.stderr}")
+    rows = len(table.rows(path))
+    expect(rows == before + ROWS, f"{table.form}: {rows} rows instead of {before + ROWS}: the file that was added is gone")
+    return "kept"
+
+
+def test_beside_a_job(table, chance):
+    """What a running job publishes while its table is merged again and again is neither lost nor in its way."""
+    path, last = DIRECTORY / "beside", 39_999
+    shutil.rmtree(path, ignore_errors=True)
+    job = f"""SET 'execution.checkpointing.interval' = '50 ms';
+      SET 'execution.checkpointing.dir' = '{DIRECTORY}/state-{table.form}';
+      CREATE TABLE g (id BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '5000', 'fields.id.kind' = 'sequence', 'fields.id.start' = '0', 'fields.id.end' = '{last}');
+      CREATE TABLE t (id BIGINT, k BIGINT) PARTITIONED BY (k) WITH ('connector' = 'filesystem', 'path' = '{path}', 'format' = '{table.form}', 'sink.parallelism' = '1');
+      INSERT INTO t SELECT id, 0 FROM g;"""
+    running = subprocess.Popen([SLUICE, "run", "-e", job], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=DIRECTORY)
+    merged = 0
+    while running.poll() is None:
+        merged += ',""' in table.run("COMPACT TABLE t;", path).stdout
+    text = running.communicate()[0]
+    expect(running.returncode == 0, f"{table.form}: the job ended with {running.returncode}: {text}")
+    ids = table.rows(path)
+    expect(sorted(ids) == list(range(last + 1)), f"{table.form}: {len(ids)} rows, {len(set(ids))} of {last + 1} different ones, after {merged} merges")
+    return f"{merged} merges"
+
+
 def main():
     chance = random.Random(7)
     passed = True

@@ -1,6 +1,9 @@
 #include "fs/local/local_publisher.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
+#include <thread>
 
 #include "common/crash_point.h"
 #include "fs/local/local_part_file_writer.h"
@@ -16,6 +19,11 @@ Status MissingData(const Publisher::HandleInfo& info, const std::string& found) 
       std::to_string(info.length_bytes) + " bytes in " + info.hidden_path + ", but " + found +
       ". Restore the file, or start from an older checkpoint.");
 }
+
+/// Of the marker that is in a new directory until the old one's hidden files are in it.
+constexpr std::string_view kExchangedSuffix = ".exchanged";
+constexpr auto kWait = std::chrono::milliseconds(10);
+constexpr int kMostWaits = 500;
 
 }  // namespace
 
@@ -118,12 +126,37 @@ std::vector<Status> LocalPublisher::SyncDirectories(const std::vector<std::strin
   return results;
 }
 
+bool LocalPublisher::IsBeingReplaced(const std::string& directory) {
+  std::vector<FileInfo> entries;
+  return disk_.ListNames(directory, &entries) == 0 &&
+         std::any_of(entries.begin(), entries.end(), [](const FileInfo& entry) {
+           return IsHiddenName(entry.name()) && entry.name().ends_with(kExchangedSuffix);
+         });
+}
+
 Status LocalPublisher::PublishOne(const HandleInfo& info) {
+  bool replaced = false;
+  for (int attempt = 0;; ++attempt) {
+    bool gone = false;
+    Status status = TryPublish(info, &gone);
+    if (!gone || (attempt > 0 && !replaced)) return status;
+    if (attempt == kMostWaits) {
+      return std::move(status).WithContext(
+          "COMPACT TABLE or INSERT OVERWRITE was cut off while it replaced this directory: repeat "
+          "it, "
+          "then start the job again.");
+    }
+    if (replaced) std::this_thread::sleep_for(kWait);
+    replaced = IsBeingReplaced(ParentPath(info.final_path));
+  }
+}
+
+Status LocalPublisher::TryPublish(const HandleInfo& info, bool* gone) {
   OpenFileCache::Entry file(info.hidden_path);
   {
     auto use = files_.Acquire(&file, OpenFileCache::Mode::kExisting);
     if (!use.ok()) {
-      return use.status().code() == StatusCode::kNotFound ? CheckAlreadyPublished(info)
+      return use.status().code() == StatusCode::kNotFound ? CheckAlreadyPublished(info, gone)
                                                           : use.status();
     }
     Status ready;
@@ -151,14 +184,16 @@ Status LocalPublisher::PublishOne(const HandleInfo& info) {
         ": another file has that name. A published file is never overwritten; move it away "
         "and resume.");
   }
+  if (result == -ENOENT) return CheckAlreadyPublished(info, gone);
   if (result < 0) return DiskError(-result, "publish " + info.hidden_path + " as", info.final_path);
   return {};
 }
 
-Status LocalPublisher::CheckAlreadyPublished(const HandleInfo& info) {
+Status LocalPublisher::CheckAlreadyPublished(const HandleInfo& info, bool* gone) {
   FileInfo published;
   const int result = disk_.Stat(info.final_path, &published);
   if (result == -ENOENT || result == -ENOTDIR) {
+    *gone = true;
     return MissingData(info, "neither that file nor the final one is there");
   }
   if (result < 0) return DiskError(-result, "look at", info.final_path);

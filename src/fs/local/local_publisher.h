@@ -46,7 +46,12 @@ class LocalPublisher final : public Publisher {
                                       LocalSyncBatch* batch);
   /// Renames one file into place; `directory` is what has to be synced then.
   Status PublishOne(const HandleInfo& info);
-  Status CheckAlreadyPublished(const HandleInfo& info);
+  /// `*gone`: neither the hidden file nor the final one is there.
+  Status TryPublish(const HandleInfo& info, bool* gone);
+  Status CheckAlreadyPublished(const HandleInfo& info, bool* gone);
+  /// COMPACT TABLE or INSERT OVERWRITE has put a new directory in its place, and not brought hidden
+  /// files over yet.
+  bool IsBeingReplaced(const std::string& directory);
   /// Opens the hidden file and cuts it to the recorded length.
   Status CutBack(const HandleInfo& info, int descriptor);
 

@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include <arrow/buffer.h>
+
 #include "common/crash_point.h"
 #include "common/text.h"
 #include "connectors/filesystem/partition/overwrite_marker.h"
@@ -28,6 +30,7 @@ class Replacer {
         staging_(replacement.staging),
         handles_(replacement.handles),
         must_exchange_(replacement.must_exchange),
+        replaced_(replacement.replaced),
         exchanged_marker_(std::string(NameOf(staging_)) + ".exchanged"),
         moving_marker_(std::string(NameOf(staging_)) + ".moving") {}
 
@@ -75,7 +78,9 @@ class Replacer {
   }
 
   Status Exchange() {
-    SLUICE_RETURN_NOT_OK(file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_), ""));
+    // Whoever finishes this has to know which files go; no name holds a zero byte.
+    SLUICE_RETURN_NOT_OK(file_system_.WriteWhole(fs::JoinPath(staging_, exchanged_marker_),
+                                                 Join(replaced_, std::string_view("\0", 1))));
     SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, target_));
     SLUICE_CRASH_POINT("sink.before_exchange");
     Status status;
@@ -100,18 +105,40 @@ class Replacer {
   Status FinishExchange() {
     SLUICE_ASSIGN_OR_RETURN(const bool has_old, Exists(file_system_, staging_));
     if (has_old) {
-      SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
-      std::vector<fs::FileSystem::Move> moves;
-      for (const fs::FileInfo& entry : entries) {
-        if (!fs::IsHiddenName(entry.name()) || entry.name() == exchanged_marker_) continue;
-        moves.push_back({entry.path, fs::JoinPath(target_, entry.name())});
-      }
-      for (Status& moved : file_system_.RenameMany(moves)) {
-        if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return std::move(moved);
-      }
+      SLUICE_ASSIGN_OR_RETURN(const auto replaced, ReadMarker());
+      // Once more: a job may have published a file under the old directory's name just then.
+      SLUICE_RETURN_NOT_OK(BringOver(replaced));
+      SLUICE_RETURN_NOT_OK(BringOver(replaced));
       SLUICE_RETURN_NOT_OK(file_system_.DeleteTree(staging_));
     }
     return file_system_.DeleteFile(fs::JoinPath(target_, exchanged_marker_));
+  }
+
+  Result<std::set<std::string, std::less<>>> ReadMarker() {
+    SLUICE_ASSIGN_OR_RETURN(const auto file,
+                            file_system_.OpenRead(fs::JoinPath(target_, exchanged_marker_)));
+    SLUICE_ASSIGN_ARROW(const int64_t size, file->GetSize());
+    SLUICE_ASSIGN_ARROW(const auto bytes, file->ReadAt(0, size));
+    const std::string text = bytes->ToString();
+    std::set<std::string, std::less<>> names;
+    if (text.empty()) return names;
+    for (const std::string_view name : Split(text, '\0')) names.emplace(name);
+    return names;
+  }
+
+  /// Moves what does not go from the old directory to the new one.
+  Status BringOver(const std::set<std::string, std::less<>>& replaced) {
+    SLUICE_ASSIGN_OR_RETURN(const auto entries, file_system_.List(staging_));
+    std::vector<fs::FileSystem::Move> moves;
+    for (const fs::FileInfo& entry : entries) {
+      const bool added = !replaced.empty() && !replaced.contains(entry.name());
+      if (entry.name() == exchanged_marker_ || !(fs::IsHiddenName(entry.name()) || added)) continue;
+      moves.push_back({entry.path, fs::JoinPath(target_, entry.name())});
+    }
+    for (Status& moved : file_system_.RenameMany(moves)) {
+      if (!moved.ok() && moved.code() != StatusCode::kAlreadyExists) return std::move(moved);
+    }
+    return {};
   }
 
   /// For file systems that cannot exchange: the new files move in, complete as they are, and then
@@ -149,6 +176,7 @@ class Replacer {
   const std::string staging_;
   const std::vector<std::string>& handles_;
   const bool must_exchange_;
+  const std::vector<std::string>& replaced_;
   const std::string exchanged_marker_;
   const std::string moving_marker_;
 };

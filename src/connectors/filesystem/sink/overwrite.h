@@ -29,6 +29,9 @@ struct Replacement {
   /// Where the directories cannot be exchanged nothing is replaced, and the staging directory goes;
   /// otherwise the files are moved one by one.
   bool must_exchange = false;
+  /// Names of the only old files that go: what somebody has added since they were listed moves over
+  /// as hidden entries do. Empty: all old files go.
+  std::vector<std::string> replaced = {};
 };
 
 /// Publishes the new files and replaces the old content; blocking. Idempotent after a crash at any

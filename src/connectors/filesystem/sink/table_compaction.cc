@@ -107,7 +107,8 @@ Status TableCompaction::FinishEarlier(const std::string& directory, const std::s
                                             .staging = staging,
                                             .handles = {},
                                             .statement = kStatement,
-                                            .must_exchange = true});
+                                            .must_exchange = true,
+                                            .replaced = {}});
   }
   if (exchanged.status().code() != StatusCode::kNotFound) return exchanged.status();
   return file_system_->DeleteTree(staging);
@@ -328,7 +329,11 @@ Status TableCompaction::LeaveRecord(const std::string& directory,
   return WriteRecord(*file_system_, root_, record);
 }
 
-TableCompaction::MergeGroup TableCompaction::GroupOf(std::string_view name) const {
+TableCompaction::MergeGroup TableCompaction::GroupOf(const fs::FileInfo& file) const {
+  // Readers pass by a container of 0 bytes.
+  const bool bulk = layout_.format->encoding == formats::Encoding::kBulk;
+  if (bulk && file.size_bytes == 0) return MergeGroup::kAlone;
+  const std::string_view name = file.name();
   if (!IsCompressed(name)) return MergeGroup::kPlain;
   // Whole members of whole records, as writers of this table make them.
   const bool own = ParsePartName(name).has_value() && CompressionOf(name) == compression_ &&
@@ -343,7 +348,7 @@ std::vector<std::vector<size_t>> TableCompaction::PackBins(
     std::vector<PackedFile> packed;
     std::vector<size_t> place;  // Of the packed ones in `files`.
     for (size_t i = 0; i < files.size(); ++i) {
-      if (GroupOf(files[i].name()) != group) continue;
+      if (GroupOf(files[i]) != group) continue;
       packed.push_back({files[i].path, files[i].size_bytes});
       place.push_back(i);
     }
@@ -353,7 +358,7 @@ std::vector<std::vector<size_t>> TableCompaction::PackBins(
     }
   }
   for (size_t i = 0; i < files.size(); ++i) {
-    if (GroupOf(files[i].name()) == MergeGroup::kAlone) bins.push_back({i});
+    if (GroupOf(files[i]) == MergeGroup::kAlone) bins.push_back({i});
   }
   return bins;
 }
@@ -417,10 +422,10 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
   // New names first: whether the first of them is in place tells that all is done.
   std::stable_partition(bins.begin(), bins.end(), [](const auto& bin) { return bin.size() > 1; });
   if (bins.size() == files.size()) {
-    const bool all_left = std::all_of(files.begin(), files.end(), [this](const auto& file) {
-      return GroupOf(file.name()) == MergeGroup::kAlone;
+    const auto left = std::count_if(files.begin(), files.end(), [this](const fs::FileInfo& file) {
+      return file.size_bytes > 0 && GroupOf(file) == MergeGroup::kAlone;
     });
-    result.remark = files.size() > 1 && all_left
+    result.remark = left > 1
                         ? "its files are compressed, and not by jobs with this 'sink.compression'"
                         : "its files are large enough";
     return result;
@@ -437,11 +442,14 @@ Result<CompactedPartition> TableCompaction::Compact(const PartitionValues& value
     }
     handles = std::move(*staged);
     SLUICE_RETURN_NOT_OK(CheckUnchanged(directory, staging, files));
+    std::vector<std::string> names;
+    for (const fs::FileInfo& file : files) names.emplace_back(file.name());
     SLUICE_RETURN_NOT_OK(ReplaceDirectory(*file_system_, {.directory = directory,
                                                           .staging = staging,
                                                           .handles = handles,
                                                           .statement = kStatement,
-                                                          .must_exchange = true}));
+                                                          .must_exchange = true,
+                                                          .replaced = std::move(names)}));
   }
   SLUICE_RETURN_NOT_OK(LeaveRecord(directory, files, bins, handles));
   result.files_after = static_cast<int64_t>(bins.size());

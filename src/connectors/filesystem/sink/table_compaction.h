@@ -13,7 +13,6 @@
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "connectors/connector.h"
@@ -65,7 +64,7 @@ class TableCompaction {
   std::string NameOf(const PartitionValues& values) const;
   /// What may be merged with what.
   enum class MergeGroup { kPlain, kCompressed, kAlone };
-  MergeGroup GroupOf(std::string_view name) const;
+  MergeGroup GroupOf(const fs::FileInfo& file) const;
   /// As few bins as the target size allows, by index in `files`.
   std::vector<std::vector<size_t>> PackBins(const std::vector<fs::FileInfo>& files) const;
   /// Takes the staged files back when something else has written meanwhile.
