@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "formats/format.h"
 
@@ -49,6 +50,11 @@ struct FileOperations {
   Status (*join_files)(const FormatOptions&, const Schema&,
                        std::span<const std::shared_ptr<arrow::io::RandomAccessFile>> inputs,
                        arrow::io::OutputStream* out, const FormatContext&) = nullptr;
+  /// All columns of a finished file, nested ones as "a.b", under the table's names: a file that is
+  /// read and written anew keeps only those that the table has. Null: row formats.
+  Result<std::vector<std::string>> (*column_paths)(const FormatOptions&, const Schema& table,
+                                                   std::shared_ptr<arrow::io::RandomAccessFile>,
+                                                   const FormatContext&) = nullptr;
   /// Gives null where the options or the schema need the bulk writer. Null: always.
   Result<std::unique_ptr<WholeFileEncoder>> (*make_whole_file_encoder)(
       const FormatOptions&, const Schema&, const FormatContext&) = nullptr;

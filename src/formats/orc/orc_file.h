@@ -26,6 +26,7 @@ class OrcFile final : public BulkFile {
                                                 std::shared_ptr<arrow::io::RandomAccessFile> file,
                                                 const FormatContext& context);
 
+  const std::vector<OrcType>& types() const { return footer_.types; }
   int part_count() const override { return static_cast<int>(footer_.stripes.size()); }
   int64_t row_count(int part) const override {
     return static_cast<int64_t>(footer_.stripes[static_cast<size_t>(part)].row_count);

@@ -1,9 +1,15 @@
 #include "formats/parquet/parquet_file_operations.h"
 
+#include <parquet/arrow/schema.h>
+#include <parquet/file_reader.h>
+
+#include "formats/column_paths.h"
 #include "formats/parquet/join_files.h"
 #include "formats/parquet/parquet_options.h"
 #include "formats/parquet/parquet_writer.h"
+#include "formats/parquet/storage_error.h"
 #include "formats/parquet/whole_file_encoder.h"
+#include "types/arrow_status.h"
 
 namespace sluice::formats {
 
@@ -31,11 +37,26 @@ Result<std::unique_ptr<WholeFileEncoder>> MakeWholeFileEncoder(const FormatOptio
   return parquet_format::ParquetWholeFileEncoder::Make(std::move(parsed), schema, context);
 }
 
+Result<std::vector<std::string>> ColumnPathsOf(const FormatOptions&, const Schema&,
+                                               std::shared_ptr<arrow::io::RandomAccessFile> input,
+                                               const FormatContext&) {
+  try {
+    const auto metadata = ::parquet::ReadMetaData(input);
+    std::shared_ptr<arrow::Schema> columns;
+    SLUICE_RETURN_ARROW(::parquet::arrow::FromParquetSchema(metadata->schema(), &columns));
+    return ColumnPaths(*columns);
+  } catch (const std::exception& error) {
+    SLUICE_RETURN_NOT_OK(parquet_format::StorageError(error));
+    return Status::DataError(error.what());
+  }
+}
+
 }  // namespace
 
 const FileOperations kParquetFileOperations{
     .resume_writer = &ResumeWriter,
     .join_files = &JoinFiles,
+    .column_paths = &ColumnPathsOf,
     .make_whole_file_encoder = &MakeWholeFileEncoder,
 };
 

@@ -9,6 +9,7 @@
 #include "connectors/filesystem/compression/compression.h"
 #include "connectors/filesystem/sink/merge_inputs.h"
 #include "connectors/filesystem/sink/part_stream.h"
+#include "formats/column_paths.h"
 #include "formats/text/byte_order_mark.h"
 #include "types/arrow_status.h"
 
@@ -49,6 +50,7 @@ class Merger {
     place.Leave();
     place = Enter(bytes);
     SLUICE_ASSIGN_OR_RETURN(opened, OpenInputs());
+    SLUICE_RETURN_NOT_OK(CheckNothingLost(opened->files()));
     return Rewrite(opened->files(), out);
   }
 
@@ -200,6 +202,25 @@ class Merger {
         " has no end: a quote is never closed, or the file was cut. Rows of other files would "
         "become a part of it. Nothing was replaced. Mend the file, or give it a name that begins "
         "with '.' or '_'.");
+  }
+
+  /// Files of other programs may have columns that the table does not name.
+  Status CheckNothingLost(const std::vector<Input>& inputs) const {
+    if (!request_.foreign || layout_.operations->column_paths == nullptr) return {};
+    const std::vector<std::string> kept = formats::ColumnPaths(*layout_.schema.ToArrow());
+    for (size_t i = 0; i < inputs.size(); ++i) {
+      const auto there =
+          layout_.operations->column_paths(layout_.options, layout_.schema, inputs[i], Context());
+      if (!there.ok()) return Status(there.status()).WithContext(While(i));
+      for (const std::string& path : *there) {
+        if (std::find(kept.begin(), kept.end(), path) != kept.end()) continue;
+        return Status::DataError("It has the column '" + path +
+                                 "', which the table does not, and which the merged file would "
+                                 "not have. Nothing was replaced. Add the column to the table.")
+            .WithContext(While(i));
+      }
+    }
+    return {};
   }
 
   Status Rewrite(const std::vector<Input>& inputs, PartStream* out) {
