@@ -50,7 +50,14 @@ std::atomic<int64_t>& Metrics::Counter(std::string_view name) {
   return *found->second;
 }
 
+int64_t Metrics::OwnValue(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = counters_.find(name);
+  return found == counters_.end() ? 0 : found->second->load();
+}
+
 int64_t Metrics::Value(std::string_view name) const {
+  if (job_ != nullptr) return job_->Value(name);
   const std::lock_guard lock(mutex_);
   const auto found = counters_.find(name);
   const int64_t tasks = SumOfTasks(name);
@@ -61,11 +68,12 @@ int64_t Metrics::Value(std::string_view name) const {
 int64_t Metrics::SumOfTasks(std::string_view name) const {
   int64_t sum = 0;
   if (!CountsAgain(name)) return sum;
-  for (const Metrics* task : tasks_) sum += task->Value(name);
+  for (const Metrics* task : tasks_) sum += task->OwnValue(name);
   return sum;
 }
 
 Counts Metrics::Snapshot() const {
+  if (job_ != nullptr) return job_->Snapshot();
   const std::lock_guard lock(mutex_);
   Counts values;
   for (const auto& [name, counter] : counters_) values.emplace(name, counter->load());

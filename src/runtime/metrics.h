@@ -70,6 +70,7 @@ class Metrics {
 
   /// The counter of that name, made on first use. Keep the reference: the look-up takes a lock.
   std::atomic<int64_t>& Counter(std::string_view name);
+  /// Of the whole job, asked of a task too: a committer tells where the sources stand.
   int64_t Value(std::string_view name) const;
   Counts Snapshot() const;
   /// What this object, without its tasks, has counted of what CountsAgain().
@@ -90,6 +91,7 @@ class Metrics {
   std::map<std::string, int64_t> Positions() const;
 
  private:
+  int64_t OwnValue(std::string_view name) const;
   int64_t SumOfTasks(std::string_view name) const;  // Under mutex_.
 
   Metrics* const job_ = nullptr;

@@ -17,6 +17,8 @@ TEST(MetricsTest, TheJobShowsWhatItsTasksCount) {
   two.Counter(metric::kRowsIn) += 100;
   EXPECT_EQ(job.Value(metric::kRowsIn), 111);
   EXPECT_EQ(job.Snapshot()["rows_in"], 111);
+  EXPECT_EQ(two.Value(metric::kRowsIn), 111);
+  EXPECT_EQ(two.Snapshot(), job.Snapshot());
   EXPECT_EQ(two.OwnCounts(), (Counts{{"rows_in", 100}}));
   EXPECT_EQ(job.OwnCounts(), (Counts{{"rows_in", 1}}));
   one.reset();
