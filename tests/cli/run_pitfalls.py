@@ -2,6 +2,7 @@
 # ctest: timeout=400
 """Rules of the list of known pitfalls that show only in a whole run: each test is named after its rule."""
 import collections
+import contextlib
 import os
 import pathlib
 import re
@@ -71,6 +72,13 @@ def test_rule_5_4_rows_of_compatible_writer_schemas_share_a_file():
         check('{"n":1000,"noted":500,"ids":1000}' in done.stdout, f"rule 5.4: 1000 rows, half with a note, in {form}: {done.stdout}")
 
 
+def files_open_in(process):
+    """Paths; what is closed meanwhile is left out."""
+    for path in pathlib.Path(f"/proc/{process.pid}/fd").iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            yield os.readlink(path)
+
+
 def test_rule_12_8_the_place_for_waiting_rows_is_an_option_and_may_be_lost():
     script = DIRECTORY / "waiting.sql"
     rows = 300_000
@@ -87,7 +95,7 @@ def test_rule_12_8_the_place_for_waiting_rows_is_an_option_and_may_be_lost():
     job = subprocess.Popen([SLUICE, "run", str(script)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=DIRECTORY, env=ENVIRONMENT)
     open_files, deadline = "", time.monotonic() + 20
     while not ("/spill-a/" in open_files and "/spill-b/" in open_files) and time.monotonic() < deadline and job.poll() is None:
-        open_files = "\n".join(os.readlink(path) for path in pathlib.Path(f"/proc/{job.pid}/fd").iterdir() if os.path.lexists(path))
+        open_files = "\n".join(files_open_in(job))
     check("/spill-a/" in open_files and "/spill-b/" in open_files, f"rule 12.8: each writer uses one of the places: {open_files}")
     for name in ("spill-a", "spill-b"):
         shutil.rmtree(DIRECTORY / name)  # The files have no name: nothing is lost.
