@@ -34,7 +34,7 @@ def files_made(work, durable, count, size, threads):
     """The Limit of making so many files of `size` bytes in folders of their own, durable "each" or "once"; None when it is not built. To be
     asked behind the measurements: ext4 remembers what was removed."""
     folder = work / f"file_rates_{count}_{durable}"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)  # A second workload gets what the first has measured.
     return run("file_rates", folder, count, size, threads).get(f"files durable {durable}")
 
 
